@@ -40,6 +40,7 @@ final class DirectSource implements JobSource {
   private final JobQueue jobs;
   private final JobQueries queries;
   private final Maintenance maintenance;
+  private final HistoryUpkeep history;
   private final @Nullable DeleteOldJobs deleteOldJobs;
 
   DirectSource(Queue queue, @Nullable DeleteOldJobs deleteOldJobs) {
@@ -47,6 +48,7 @@ final class DirectSource implements JobSource {
     this.jobs = queue.jobs();
     this.queries = queue.queries();
     this.maintenance = queue.maintenance();
+    this.history = new HistoryUpkeep(queue.maintenance(), System::nanoTime);
     this.deleteOldJobs = deleteOldJobs;
   }
 
@@ -120,9 +122,13 @@ final class DirectSource implements JobSource {
     return asked(judge ? () -> judged(timings) : this::tended);
   }
 
+  @Override
+  public Optional<Duration> fireSchedules() {
+    return asked(maintenance::fireOnTime);
+  }
+
   private Map<String, Integer> tended() {
     maintenance.promote();
-    maintenance.fire();
     return Map.of();
   }
 
@@ -144,6 +150,15 @@ final class DirectSource implements JobSource {
 
   private static int count(ReapResult reaped) {
     return reaped.requeued().size() + reaped.ended().size();
+  }
+
+  @Override
+  public void sumUpHistory() {
+    asked(
+        () -> {
+          history.runIfDue();
+          return true;
+        });
   }
 
   @Override

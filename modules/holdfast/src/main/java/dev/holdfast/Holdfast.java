@@ -3,9 +3,12 @@ package dev.holdfast;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.command.Deletion;
+import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobDefaults;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Codec;
@@ -18,6 +21,7 @@ import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.worker.artifact.ArtifactStore;
 import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.lease.Upkeep;
 import dev.holdfast.worker.source.JobSource;
@@ -63,6 +67,7 @@ public final class Holdfast implements AutoCloseable {
     return on(dataSource, new JacksonCodec(), Queue.Options.DEFAULT);
   }
 
+  /** The same with your own codec and options. */
   public static Holdfast on(DataSource dataSource, Codec codec, Queue.Options options) {
     return new Holdfast(dataSource, codec, options);
   }
@@ -95,7 +100,8 @@ public final class Holdfast implements AutoCloseable {
 
   private List<Enqueued> around(List<Job> jobs, EnqueueMiddleware.Next write) {
     try {
-      return enqueueMiddleware.enqueue(jobs, write);
+      // Before middleware, which may want to know the queue.
+      return enqueueMiddleware.enqueue(queue.defaults().declared(jobs), write);
     } catch (SQLException trouble) {
       throw SqlErrors.thrown("enqueue", trouble);
     }
@@ -109,8 +115,10 @@ public final class Holdfast implements AutoCloseable {
     return enqueue(connection, List.of(job)).getFirst();
   }
 
+  /** All of them or none, with the caller's own writes. */
   public List<Enqueued> enqueue(Connection connection, List<Job> all) throws SQLException {
-    return enqueueMiddleware.enqueue(all, jobs -> queue.jobs().enqueue(connection, jobs));
+    return enqueueMiddleware.enqueue(
+        queue.defaults().declared(all), jobs -> queue.jobs().enqueue(connection, jobs));
   }
 
   /**
@@ -148,12 +156,45 @@ public final class Holdfast implements AutoCloseable {
     }
   }
 
+  /**
+   * From now on jobs of this kind that are enqueued by this object, or stored in a schedule by it,
+   * have these values where they do not say so themselves. For services that enqueue jobs and do
+   * not run them: a worker of this object that has a {@link Kind} with defaults declares them.
+   */
+  public Holdfast defaults(String kind, JobDefaults values) {
+    queue.defaults().declare(kind, values);
+    return this;
+  }
+
+  private void declare(Kind<?> kind) {
+    if (!kind.defaults().equals(JobDefaults.NONE)) {
+      defaults(kind.name(), kind.defaults());
+    }
+  }
+
+  /**
+   * Changes priority, time or payload of a job that no worker has claimed yet; the answer says
+   * whether it was. Empty when there is no such job.
+   */
+  public Optional<JobEdit.Answer> edit(JobId job, JobEdit edit) {
+    return queue.jobs().edit(job, edit);
+  }
+
+  /**
+   * Deletes a job that does not run, with its timeline, attempts and artifacts. Empty when there is
+   * no such job.
+   */
+  public Optional<Deletion> delete(JobId job) {
+    return queue.jobs().delete(job);
+  }
+
   /** Empty when there is no such job. */
   public Optional<Cancellation> cancel(JobId job, String reason) {
     return queue.jobs().cancel(job, false, reason, Timings.DEFAULT_CANCEL_GRACE).stream()
         .findFirst();
   }
 
+  /** A job as it is now; empty when there is none of this id. */
   public Optional<JobStatus> find(JobId job) {
     return queue.queries().find(job);
   }
@@ -226,13 +267,15 @@ public final class Holdfast implements AutoCloseable {
     return codec;
   }
 
+  /** The one that this object works on. */
   public DataSource dataSource() {
     return dataSource;
   }
 
   /** A worker for these queues, to be given handlers and started. */
   public WorkerBuilder worker(String... queues) {
-    return new WorkerBuilder(new DirectSource(queue, deleteOldJobs), codec, List.of(queues));
+    return new WorkerBuilder(
+        new DirectSource(queue, deleteOldJobs), codec, List.of(queues), this::declare);
   }
 
   /**
@@ -248,8 +291,9 @@ public final class Holdfast implements AutoCloseable {
     return worker(source, new JacksonCodec(), queues);
   }
 
+  /** The same with your own codec. */
   public static WorkerBuilder worker(JobSource source, Codec codec, String... queues) {
-    return new WorkerBuilder(source, codec, List.of(queues));
+    return new WorkerBuilder(source, codec, List.of(queues), kind -> {});
   }
 
   /** Keeps the queue in order for as long as it is open; a worker does the same by itself. */

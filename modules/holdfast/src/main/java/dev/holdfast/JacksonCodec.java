@@ -32,6 +32,7 @@ public final class JacksonCodec implements Codec {
   private final ObjectMapper mapper;
   private final Map<Type, ObjectReader> readers = new ConcurrentHashMap<>();
 
+  /** With a mapper of its own, which takes records and {@code java.time}. */
   public JacksonCodec() {
     this(
         // Jackson keeps its buffers by thread; handlers' threads are new for every job.
@@ -53,6 +54,7 @@ public final class JacksonCodec implements Codec {
             .build());
   }
 
+  /** With a mapper of yours. What is stored outlives its settings. */
   public JacksonCodec(ObjectMapper mapper) {
     this.mapper = mapper;
   }

@@ -29,6 +29,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +38,7 @@ public final class WorkerBuilder {
   /** Where a worker keeps files if it is not told otherwise. */
   static final Path DEFAULT_FOLDER = Path.of(".holdfast");
 
+  private final Consumer<Kind<?>> declared;
   private final JobSource source;
   private final Codec codec;
   private final List<String> queues;
@@ -57,7 +59,11 @@ public final class WorkerBuilder {
   private @Nullable Metrics metrics;
   private ArtifactStore artifacts = new FolderStore(DEFAULT_FOLDER);
 
-  WorkerBuilder(JobSource source, Codec codec, List<String> queues) {
+  /**
+   * @param declared told of each kind that gets a handler
+   */
+  WorkerBuilder(JobSource source, Codec codec, List<String> queues, Consumer<Kind<?>> declared) {
+    this.declared = declared;
     this.source = source;
     this.codec = codec;
     this.queues = queues;
@@ -74,11 +80,13 @@ public final class WorkerBuilder {
     return handle(Kind.of(kind, payload, handler));
   }
 
+  /** With a retry policy for failed jobs of the kind. */
   public <T> WorkerBuilder handle(
       String kind, Class<T> payload, RetryPolicy retry, Handler<T> handler) {
     return handle(Kind.of(kind, payload, handler).retry(retry));
   }
 
+  /** A kind with all that it declares. A second handler of a kind is refused. */
   public WorkerBuilder handle(Kind<?> kind) {
     if (kinds.putIfAbsent(kind.name(), kind) != null) {
       throw new IllegalArgumentException(
@@ -86,9 +94,11 @@ public final class WorkerBuilder {
               + kind.name()
               + "' has two handlers: register one of them, or give the other its own kind");
     }
+    declared.accept(kind);
     return this;
   }
 
+  /** Several kinds. */
   public WorkerBuilder handle(Collection<? extends Kind<?>> more) {
     more.forEach(this::handle);
     return this;
@@ -100,6 +110,7 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /** Heartbeat, lease and grace periods; the same for all workers of a database. */
   public WorkerBuilder timings(Timings value) {
     timings = value;
     return this;
@@ -111,11 +122,13 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /** How long running jobs may take to finish when the worker is closed. */
   public WorkerBuilder shutdownTimeout(Duration value) {
     shutdownTimeout = value;
     return this;
   }
 
+  /** When to claim nothing more for a while, because the machine is busy. */
   public WorkerBuilder backpressure(Backpressure.Settings value) {
     backpressure = value;
     return this;
@@ -170,6 +183,7 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /** Is told what the worker does, on its own threads. */
   public WorkerBuilder listener(JobListener listener) {
     listeners.add(listener);
     return this;

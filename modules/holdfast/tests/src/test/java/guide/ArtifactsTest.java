@@ -67,7 +67,7 @@ class ArtifactsTest extends Guide {
   }
 
   @Test
-  void the_poster_is_published_and_the_scratch_folder_goes() throws Exception {
+  void the_poster_is_published_and_the_scratch_folder_is_deleted() throws Exception {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/ffmpeg")), "ffmpeg is not installed");
     JobId id = enqueue(Job.of("poster", new Poster(video().toString())).queue("video"));
     Path scratch = folder.resolve("scratch");
@@ -90,7 +90,7 @@ class ArtifactsTest extends Guide {
   }
 
   @Test
-  void nothing_is_published_when_the_program_left_nothing() {
+  void nothing_is_published_when_the_program_wrote_no_file() {
     JobId id = enqueue(Job.of("poster", new Poster("no-such-video")).queue("video").maxAttempts(1));
     worker()
         .artifacts(new FolderStore(folder))

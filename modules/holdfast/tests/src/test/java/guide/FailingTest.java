@@ -74,7 +74,7 @@ class FailingTest extends Guide {
   }
 
   @Test
-  void a_failure_says_what_it_is() {
+  void a_handler_may_fail_snooze_or_set_a_retry_delay() {
     assertThat(charged(4_200).state()).isEqualTo(JobState.SUCCEEDED);
 
     JobStatus bad = charged(0);
@@ -116,7 +116,7 @@ class FailingTest extends Guide {
 
   @ParameterizedTest
   @EnumSource
-  void the_category_decides_whether_it_is_retried_unless_the_failure_says_so(
+  void the_category_decides_whether_it_is_retried_unless_the_failure_overrides_it(
       FailureCategory category) {
     boolean retried =
         Set.of(FailureCategory.USER_CODE, FailureCategory.INFRASTRUCTURE, FailureCategory.TIMEOUT)
@@ -180,7 +180,7 @@ class FailingTest extends Guide {
   }
 
   @Test
-  void what_nobody_says_about_retries_is_as_kind_and_queue_have_it() {
+  void retry_defaults_come_from_kind_and_queue() {
     RetryPolicy hourly = new RetryPolicy(HOUR, 1, HOUR);
     DataSource dataSource = db.dataSource();
     // region defaults
@@ -213,7 +213,7 @@ class FailingTest extends Guide {
   }
 
   @Test
-  void a_payload_may_have_a_type_with_parameters() {
+  void a_payload_may_have_a_parameterized_type() {
     // region generic
     Kind<List<Charge>> kind =
         Kind.of("charge-all", new PayloadType<List<Charge>>() {}, this::chargeAll);
@@ -226,7 +226,7 @@ class FailingTest extends Guide {
   }
 
   @Test
-  void a_strict_kind_runs_like_any_other_while_all_is_well() {
+  void a_strict_kind_runs_like_any_other_while_its_lease_is_extended() {
     // region strict
     Kind<Charge> kind = Kind.of("charge", Charge.class, this::charge).strictly();
     // endregion

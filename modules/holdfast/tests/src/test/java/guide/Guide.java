@@ -77,7 +77,7 @@ public abstract class Guide {
         .toList();
   }
 
-  /** As if its worker had not been heard of for longer than a lease. */
+  /** As if its worker had sent no heartbeat for longer than a lease. */
   protected final void takeAway(JobId id) {
     db.expireLease(id.value());
     holdfast.queue().maintenance().reap(Duration.ZERO);

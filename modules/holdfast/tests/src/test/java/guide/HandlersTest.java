@@ -19,7 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Handlers, and what they do when they are told to stop. */
+/** Handlers, and what they do when they are cancelled. */
 class HandlersTest extends Guide {
   record Render(Path source, int frames, boolean deaf) {}
 
@@ -92,7 +92,7 @@ class HandlersTest extends Guide {
   }
 
   @Test
-  void a_handler_that_nobody_stops_tells_its_progress_and_its_result() throws Exception {
+  void a_handler_reports_progress_events_and_its_result() throws Exception {
     encoder = Script.write(folder.resolve("encode"), "#!/bin/sh\n").toString();
     JobId id = enqueue(Job.of("render", new Render(folder, 10, false)).queue("media"));
     renderer().drain();
@@ -102,7 +102,7 @@ class HandlersTest extends Guide {
   }
 
   @Test
-  void a_handler_hears_of_a_cancel_in_three_ways() throws Exception {
+  void a_cancel_stops_a_handler_and_its_program() throws Exception {
     encoder =
         Script.write(folder.resolve("encode"), "#!/bin/sh\necho $$ >\"$1\"\nexec sleep 600\n")
             .toString();

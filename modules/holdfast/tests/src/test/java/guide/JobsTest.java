@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class JobsTest extends Guide {
   @Test
-  void a_job_is_stored_as_it_was_made() {
+  void a_job_is_stored_as_it_was_built() {
     // region job
     Job job =
         Job.of("send-mail", new Mail("ada@example.org", "Hello"))
@@ -52,7 +52,7 @@ class JobsTest extends Guide {
   }
 
   @Test
-  void what_is_not_set_has_the_default_of_the_table() {
+  void fields_that_are_not_set_have_their_documented_defaults() {
     JobStatus status = status(enqueue(Job.of("plain")));
     assertThat(status.payload().text()).isEqualTo("{}");
     assertThat(status.queue()).isEqualTo("default");
@@ -65,7 +65,7 @@ class JobsTest extends Guide {
   }
 
   @Test
-  void an_enqueue_in_a_transaction_goes_with_it() throws Exception {
+  void an_enqueue_in_a_transaction_is_committed_or_rolled_back_with_it() throws Exception {
     Job job = Job.of("send-mail", new Mail("ada@example.org", "Hello"));
     try (Connection connection = dataSource.getConnection()) {
       connection.setAutoCommit(false);

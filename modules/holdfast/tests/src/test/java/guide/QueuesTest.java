@@ -36,7 +36,7 @@ class QueuesTest extends Guide {
     // endregion
     assertThat(claimed("mail")).hasSize(100);
     holdfast.admin().rate("mail", 20, Duration.ofMinutes(1));
-    assertThat(claimed("mail")).as("a rate that is set anew begins with a full bucket").hasSize(20);
+    assertThat(claimed("mail")).as("a changed rate begins with a full bucket").hasSize(20);
     // region queues
     holdfast.admin().liftRate("mail");
     // endregion
@@ -44,7 +44,7 @@ class QueuesTest extends Guide {
   }
 
   @Test
-  void jobs_run_by_priority_then_by_the_time_they_are_due() {
+  void jobs_run_by_priority_and_then_by_due_time() {
     JobId second = enqueue(Job.of("any").queue("order"));
     JobId third = enqueue(Job.of("any").queue("order"));
     JobId last = enqueue(Job.of("any").queue("order").priority(9));

@@ -8,6 +8,8 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.worker.Worker;
 import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
@@ -65,23 +67,47 @@ class SchedulesTest extends Guide {
     holdfast.jobs().cancel(reports().getFirst().id(), false, "to make room", Duration.ZERO);
 
     // region schedule
+    holdfast.admin().runSchedule("nightly-report"); // its job now; its times stay
+    // endregion
+    assertThat(reports()).hasSize(2);
+    holdfast.jobs().cancel(reports().getFirst().id(), false, "to make room", Duration.ZERO);
+    // region schedule
     holdfast.admin().pauseSchedule("nightly-report");
     // endregion
     assertThat(schedule().pausedAt()).isNotNull();
     isDue();
     holdfast.queue().maintenance().fire();
-    assertThat(reports()).hasSize(1);
+    assertThat(reports()).hasSize(2);
     // region schedule
     holdfast.admin().resumeSchedule("nightly-report"); // goes on from the next time
     // endregion
     assertThat(schedule().pausedAt()).isNull();
     assertThat(schedule().nextFireAt()).isAfter(Instant.now());
     holdfast.queue().maintenance().fire();
-    assertThat(reports()).hasSize(1);
+    assertThat(reports()).hasSize(2);
     // region schedule
     holdfast.admin().removeSchedule("nightly-report"); // jobs it made stay
     // endregion
     assertThat(holdfast.admin().schedules()).isEmpty();
-    assertThat(reports()).hasSize(1);
+    assertThat(reports()).hasSize(2);
+  }
+
+  @Test
+  void a_worker_fires_a_schedule_with_an_interval_of_one_second_every_second() {
+    // region every
+    holdfast.admin().schedule(Schedule.every("heartbeat", Duration.ofSeconds(1), Job.of("ping")));
+    // endregion
+    try (Worker worker =
+        holdfast.worker("default").handle("ping", Json.class, (none, context) -> null).start()) {
+      until(() -> holdfast.queries().list(JobFilter.ALL.kind("ping")).size() >= 4);
+      assertThat(worker.name()).isNotBlank();
+    }
+    List<Instant> created =
+        holdfast.queries().list(JobFilter.ALL.kind("ping")).reversed().stream()
+            .map(JobStatus::createdAt)
+            .toList();
+    // A sweep is every five seconds: four jobs would take fifteen. One of them may be late.
+    assertThat(Duration.between(created.get(0), created.get(3))).isLessThan(Duration.ofSeconds(9));
+    holdfast.admin().removeSchedule("heartbeat");
   }
 }

@@ -48,7 +48,7 @@ class SettlingTest extends Guide {
   }
 
   @Test
-  void the_entry_and_the_end_of_the_job_commit_together() {
+  void the_entry_and_the_success_of_the_job_commit_together() {
     JobId id = enqueue(Job.of("charge", new Charge("ada", 4_200)));
     holdfast.worker("default").handle("charge", Charge.class, this::charge).drain();
     assertThat(state(id)).isEqualTo(JobState.SUCCEEDED);
@@ -57,7 +57,7 @@ class SettlingTest extends Guide {
   }
 
   @Test
-  void an_attempt_that_has_lost_its_lease_writes_nothing() {
+  void an_attempt_that_lost_its_lease_writes_nothing() {
     JobId id = enqueue(Job.of("charge", new Charge("grace", 4_200)).queue("lost"));
     AtomicReference<Exception> thrown = new AtomicReference<>();
     holdfast

@@ -46,7 +46,7 @@ class SetupTest extends Guide {
   }
 
   @Test
-  void the_schema_is_made_by_one_call() {
+  void the_schema_is_created_by_one_call() {
     DataSource dataSource = db.empty().dataSource();
     try (Holdfast library = Holdfast.on(dataSource)) {
       assertThatThrownBy(library::check)
@@ -61,7 +61,7 @@ class SetupTest extends Guide {
   }
 
   @Test
-  void a_mapper_of_your_own_is_used_as_it_is() {
+  void a_custom_mapper_is_used_unchanged() {
     DataSource pool = dataSource;
     Json grown = new Json("{\"to\": \"ada@example.org\", \"subject\": \"Hello\", \"cc\": \"bob\"}");
     // region codec
@@ -88,7 +88,7 @@ class SetupTest extends Guide {
   }
 
   @Test
-  void a_provider_of_handlers_is_found_as_a_service() {
+  void a_handler_provider_is_found_by_the_service_loader() {
     List<KindProvider> providers =
         ServiceLoader.load(KindProvider.class).stream().map(ServiceLoader.Provider::get).toList();
     assertThat(providers).singleElement().isInstanceOf(MailKinds.class);
@@ -99,7 +99,7 @@ class SetupTest extends Guide {
   }
 
   @Test
-  void what_is_over_a_limit_is_refused_and_nothing_is_written() {
+  void a_job_over_a_limit_is_refused_and_nothing_is_written() {
     Job job = Job.of("big", Map.of("text", "x".repeat(1 << 20))).queue("big");
     assertThatThrownBy(() -> holdfast.enqueue(List.of(Job.of("small"), job)))
         .isInstanceOf(RefusedException.class);

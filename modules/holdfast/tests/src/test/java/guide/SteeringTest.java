@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.JobRetention;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.FailureCategory;
@@ -25,10 +26,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Looking and steering. */
+/** Reading, cancelling and retrying jobs. */
 class SteeringTest extends Guide {
   @Test
-  void jobs_are_looked_at_cancelled_and_put_back() throws InterruptedException {
+  void jobs_are_read_cancelled_and_retried() throws InterruptedException {
     JobId id = enqueue(Job.of("fails").queue("mail"));
     // region steering
     JobStatus status = holdfast.find(id).orElseThrow(); // state, worker, lease, progress, failure
@@ -72,6 +73,19 @@ class SteeringTest extends Guide {
     assertThat(holdfast.queries().attempts(id))
         .extracting(Attempt::outcome)
         .containsExactly(AttemptOutcome.FAILED);
+    JobId later = enqueue(Job.of("later").queue("mail").delay(Duration.ofHours(1)).tags("vip"));
+    // region steering
+    holdfast.edit(later, JobEdit.NOTHING.priority(0).delay(Duration.ZERO)); // unless it runs
+    // endregion
+    assertThat(status(later).priority()).isZero();
+    // region steering
+    List<JobStatus> tagged = holdfast.queries().list(JobFilter.ALL.tag("vip"));
+    // endregion
+    assertThat(tagged).extracting(JobStatus::id).containsExactly(later);
+    // region steering
+    holdfast.delete(later); // unless it runs, or others wait for it
+    // endregion
+    assertThat(holdfast.find(later)).isEmpty();
     // region steering
     Optional<JobStatus> end = holdfast.await(id, Duration.ofSeconds(10)); // empty: still at work
     JobFilter failed = JobFilter.ALL.states(Set.of(JobState.FAILED)).queue("mail").limit(100);
@@ -88,7 +102,7 @@ class SteeringTest extends Guide {
   }
 
   @Test
-  void old_jobs_are_deleted_if_the_library_is_told_how_long_they_are_kept() {
+  void old_jobs_are_deleted_if_a_retention_is_configured() {
     // region retention
     holdfast.retention(
         JobRetention.NONE

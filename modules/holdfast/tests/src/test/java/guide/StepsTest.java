@@ -71,7 +71,7 @@ class StepsTest extends Guide {
   }
 
   @Test
-  void the_next_attempt_goes_on_from_the_checkpoint() {
+  void the_next_attempt_continues_from_the_checkpoint() {
     JobId id = ingested("Lost", JobState.SUCCEEDED);
     assertThat(status(id).attempt()).isEqualTo(2);
     assertThat(done)
@@ -82,7 +82,7 @@ class StepsTest extends Guide {
   }
 
   @Test
-  void a_step_that_fails_is_tried_again_in_place() {
+  void a_failed_step_is_retried_in_place() {
     JobId id = ingested("Flaky", JobState.SUCCEEDED);
     assertThat(status(id).attempt()).isEqualTo(1);
     assertThat(timeline(id))
@@ -92,7 +92,7 @@ class StepsTest extends Guide {
   }
 
   @Test
-  void a_step_that_knows_what_is_wrong_fails_its_job_at_once() {
+  void a_step_with_a_non_retryable_failure_fails_its_job_at_once() {
     JobId id = ingested("Forbidden", JobState.FAILED);
     assertThat(failure(id).message()).contains("must not be read");
     assertThat(done).filteredOn("embed the text of Forbidden"::equals).hasSize(1);

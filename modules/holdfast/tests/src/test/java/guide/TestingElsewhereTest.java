@@ -30,7 +30,7 @@ class TestingElsewhereTest {
   }
 
   @RepeatedTest(2)
-  void it_gets_the_schema_and_is_emptied_before_each_test(Holdfast holdfast) {
+  void the_database_has_the_schema_and_is_emptied_before_each_test(Holdfast holdfast) {
     assertThat(holdfast).enqueued("work").never();
     holdfast.enqueue(Job.of("work"));
     assertThat(holdfast).enqueued("work").once();

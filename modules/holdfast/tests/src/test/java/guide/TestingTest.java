@@ -114,7 +114,7 @@ class TestingTest {
   }
 
   @Test
-  void what_comes_due_runs_in_its_order(Holdfast holdfast, TestTime time) {
+  void jobs_that_come_due_run_in_due_order(Holdfast holdfast, TestTime time) {
     SignUp service = new SignUp(holdfast);
     service.remind("second", Duration.ofHours(2));
     holdfast.enqueue(Job.of("again", 3).delay(Duration.ofMinutes(105)));
@@ -129,7 +129,7 @@ class TestingTest {
   }
 
   @Test
-  void retries_run_when_their_delay_has_passed(Holdfast holdfast, TestTime time) {
+  void retries_run_after_their_delay(Holdfast holdfast, TestTime time) {
     SignUp service = new SignUp(holdfast);
     JobId id = holdfast.enqueue(Job.of("flaky")).id();
     service.worker().drain();
@@ -142,7 +142,7 @@ class TestingTest {
   }
 
   @Test
-  void a_deadline_and_the_window_of_a_key_pass(Holdfast holdfast, TestTime time) {
+  void advancing_time_passes_deadlines_and_unique_windows(Holdfast holdfast, TestTime time) {
     Job late = Job.of("unknown").queue("nobody").deadline(time.now().plus(Duration.ofHours(1)));
     holdfast.enqueue(late);
     Unique hourly = Unique.by("report").in(Set.of(JobState.values())).within(Duration.ofHours(1));
@@ -158,7 +158,7 @@ class TestingTest {
   }
 
   @Test
-  void schedules_keep_to_their_cron_however_far_time_has_passed(Holdfast holdfast, TestTime time) {
+  void schedules_follow_their_cron_however_far_time_is_advanced(Holdfast holdfast, TestTime time) {
     SignUp service = new SignUp(holdfast);
     holdfast
         .admin()
@@ -175,13 +175,13 @@ class TestingTest {
   }
 
   @Test
-  void time_does_not_go_back(Holdfast holdfast, TestTime time) {
+  void time_cannot_be_moved_back(Holdfast holdfast, TestTime time) {
     assertThatThrownBy(() -> time.advance(Duration.ofSeconds(-1), () -> {}))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
-  void a_wrong_number_says_which_jobs_there_are(Holdfast holdfast) {
+  void a_failed_assertion_lists_the_jobs_that_exist(Holdfast holdfast) {
     new SignUp(holdfast).signUp("ada@example.org");
     assertThatThrownBy(() -> assertThat(holdfast).enqueued("send-mail").inQueue("other").once())
         .isInstanceOf(AssertionError.class)

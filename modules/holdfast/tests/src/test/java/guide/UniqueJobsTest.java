@@ -32,7 +32,7 @@ class UniqueJobsTest extends Guide {
   }
 
   @Test
-  void a_second_job_with_the_key_is_not_made_while_the_first_is_unfinished() {
+  void a_second_job_with_the_key_is_not_created_while_the_first_is_unfinished() {
     Job first = keyed();
     Job second = keyed();
     assertThat(logged(() -> enqueueOrSay(first))).isEmpty();
@@ -58,7 +58,7 @@ class UniqueJobsTest extends Guide {
   }
 
   @Test
-  void the_report_is_made_once_an_hour_unless_it_fails() {
+  void the_report_is_enqueued_once_an_hour_unless_it_fails() {
     Job fails = hourly();
     holdfast.enqueue(fails);
     holdfast
@@ -80,7 +80,7 @@ class UniqueJobsTest extends Guide {
   }
 
   @Test
-  void a_key_for_the_state_pending_is_free_from_the_start_of_its_job() {
+  void a_key_held_while_pending_is_free_from_the_start_of_its_job() {
     Unique waiting = Unique.by("waiting").in(Set.of(JobState.PENDING));
     Job first = Job.of("report").queue("pending").unique(waiting);
     holdfast.enqueue(first);

@@ -20,7 +20,7 @@ class WaitingTest extends Guide {
   record Sync(String city) {}
 
   @Test
-  void jobs_of_one_key_take_turns_and_stand_in_nobodys_way() {
+  void jobs_of_one_key_take_turns_and_block_no_other() {
     // region turns
     Job job = Job.of("sync", new Sync("berlin")).concurrencyKey("shop:berlin", 1);
     // endregion
@@ -47,7 +47,7 @@ class WaitingTest extends Guide {
   }
 
   @Test
-  void a_job_waits_for_others_and_what_becomes_of_it_when_they_fail_is_its_own_to_say() {
+  void a_job_waits_for_its_dependencies_and_its_policy_decides_when_they_fail() {
     List<String> order = Collections.synchronizedList(new ArrayList<>());
     WorkerBuilder builder = holdfast.worker("default").concurrency(1);
     for (String kind : List.of("extract", "check", "load", "tidy")) {

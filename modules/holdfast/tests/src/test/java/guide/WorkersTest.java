@@ -46,7 +46,7 @@ class WorkersTest extends Guide {
   }
 
   @Test
-  void a_worker_serves_its_queues_and_gives_back_what_it_cannot_finish() throws Exception {
+  void a_worker_serves_its_queues_and_releases_jobs_it_cannot_finish() throws Exception {
     JobId render = enqueue(Job.of("render", new Render(false)).queue("media"));
     JobId charge = enqueue(Job.of("charge", new Charge("ada", 4_200)));
     JobId unknown = enqueue(Job.of("nobody-knows-this"));
@@ -86,7 +86,7 @@ class WorkersTest extends Guide {
   }
 
   @Test
-  void a_short_queue_is_no_reason_to_pause_however_busy_the_machine_is() {
+  void a_busy_machine_with_a_short_queue_does_not_pause_claims() {
     JobId charge = enqueue(Job.of("charge", new Charge("ada", 1)).queue("short"));
     try (Worker worker =
         holdfast
@@ -104,7 +104,7 @@ class WorkersTest extends Guide {
   }
 
   @Test
-  void a_long_queue_on_a_busy_machine_is() {
+  void a_busy_machine_with_a_long_queue_pauses_claims() {
     List<Job> jobs =
         Stream.generate(() -> Job.of("charge", new Charge("ada", 1)).queue("long"))
             .limit(1_001)
@@ -122,7 +122,7 @@ class WorkersTest extends Guide {
   }
 
   @Test
-  void a_listener_is_told_of_a_result_that_came_too_late() {
+  void a_listener_is_called_with_a_late_result() {
     JobId id = enqueue(Job.of("late").queue("late"));
     WorkerBuilder builder =
         holdfast

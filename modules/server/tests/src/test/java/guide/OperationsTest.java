@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(DatabaseExtension.class)
 class OperationsTest {
   @Test
-  void its_metrics_have_the_database_and_the_workers(TestDatabase db) {
+  void the_metrics_of_a_server_include_the_database_and_the_workers(TestDatabase db) {
     DataSource dataSource = db.dataSource();
     ServerOptions options = ServerOptions.DEFAULT.port(0);
     // region metrics

@@ -14,6 +14,7 @@ import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.jobs.EnqueueCommand;
 import dev.holdfast.app.jobs.FailuresCommand;
 import dev.holdfast.app.jobs.JobsCommand;
+import dev.holdfast.app.jobs.RunsCommand;
 import dev.holdfast.app.run.DemoCommand;
 import dev.holdfast.app.run.DevCommand;
 import dev.holdfast.app.run.ServerCommand;
@@ -49,6 +50,7 @@ final class HoldfastCommand {
           SuperviseCommand.class,
           EnqueueCommand.class,
           JobsCommand.class,
+          RunsCommand.class,
           FailuresCommand.class,
           QueuesCommand.class,
           WorkersCommand.class,

@@ -22,7 +22,7 @@ class ChaosRunTest {
     return result;
   }
 
-  /** On a busy machine a fault may find nothing to break; by hand that is worth knowing. */
+  /** On a busy machine a fault may have no effect; a run by hand reports that. */
   private static void assertRules(Result result) {
     assertThat(result.findings())
         .filteredOn(finding -> !finding.rule().equals("every fault happened"))

@@ -106,7 +106,7 @@ public abstract class LibraryTest {
 
   protected final WorkerBuilder workerOf(Holdfast library, String... queues) {
     List<String> served = queues.length == 0 ? List.of(Job.DEFAULT_QUEUE) : List.of(queues);
-    return new WorkerBuilder(source(library), library.codec(), served)
+    return new WorkerBuilder(source(library), library.codec(), served, kind -> {})
         .timings(CALM)
         .poll(Duration.ofMillis(100))
         .shutdownTimeout(Duration.ZERO);

@@ -37,7 +37,7 @@ class ArtifactTest extends WorkplaceTest {
     return Files.writeString(context.scratch().resolve("file"), text);
   }
 
-  /** Publishes, and then fails as often as it is told to. */
+  /** Publishes, and then fails the given number of times. */
   private Kind<Json> failing(int times) {
     return Kind.of(
             "make",
@@ -55,7 +55,7 @@ class ArtifactTest extends WorkplaceTest {
   }
 
   @Test
-  void is_published_whole_with_its_metadata_and_told_in_the_timeline() throws IOException {
+  void is_published_whole_with_its_metadata_and_an_event() throws IOException {
     JobId id = enqueued("make", Map.of());
     worker().handle(failing(0)).drain();
     await(id, JobState.SUCCEEDED);
@@ -74,7 +74,7 @@ class ArtifactTest extends WorkplaceTest {
   }
 
   @Test
-  void progress_comes_before_what_came_of_it() {
+  void progress_events_come_before_the_publication() {
     JobId id = enqueued("make", Map.of());
     worker()
         .handle(
@@ -94,7 +94,7 @@ class ArtifactTest extends WorkplaceTest {
   // ---- a retry
 
   @Test
-  void a_retry_that_finds_it_whole_does_not_run_again() {
+  void a_retry_that_finds_it_complete_does_not_run_the_handler() {
     JobId id = enqueued("make", Map.of());
     worker().handle(failing(1).producing("out.txt")).drain();
     await(id, JobState.SUCCEEDED);
@@ -107,7 +107,7 @@ class ArtifactTest extends WorkplaceTest {
   }
 
   @Test
-  void a_job_that_is_sent_back_to_a_step_runs_again_though_it_is_whole() {
+  void a_job_resumed_from_a_step_runs_again_though_its_artifact_is_complete() {
     JobId id = enqueued("make", Map.of());
     Kind<Json> inAStep =
         Kind.of(
@@ -135,7 +135,7 @@ class ArtifactTest extends WorkplaceTest {
   }
 
   @Test
-  void a_retry_of_a_kind_that_promises_nothing_runs_again_and_replaces_it() {
+  void a_retry_of_a_kind_without_declared_artifacts_runs_again_and_replaces_it() {
     JobId id = enqueued("make", Map.of());
     worker().handle(failing(1)).drain();
     await(id, JobState.SUCCEEDED);
@@ -179,7 +179,7 @@ class ArtifactTest extends WorkplaceTest {
   }
 
   @Test
-  void one_that_was_accepted_and_never_moved_is_moved_by_the_retry() throws IOException {
+  void an_accepted_artifact_that_was_not_moved_is_moved_by_the_retry() throws IOException {
     JobId id = enqueued("make", Map.of());
     worker()
         .handle(
@@ -223,7 +223,7 @@ class ArtifactTest extends WorkplaceTest {
                 (payload, context) -> {
                   if (context.lease().attempt() == 1) {
                     first.countDown();
-                    // It is told that its lease is gone, and does not mind.
+                    // It ignores that its lease is lost.
                     try {
                       goOn.await();
                     } catch (InterruptedException unheeded) {
@@ -256,7 +256,7 @@ class ArtifactTest extends WorkplaceTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"../x", "/etc/x", "a/b", "a\\b", ".", "..", ".x", "", " ", "a\0b", "a\nb"})
-  void a_name_that_could_lead_elsewhere_is_refused(String name) {
+  void an_invalid_name_is_refused(String name) {
     JobId id = enqueue(Job.of("make").maxAttempts(1));
     AtomicReference<Throwable> thrown = new AtomicReference<>();
     worker()
@@ -350,7 +350,7 @@ class ArtifactTest extends WorkplaceTest {
   // ---- retention
 
   @Test
-  void files_of_deleted_jobs_are_told_to_their_store_and_to_no_other() throws IOException {
+  void artifacts_of_deleted_jobs_are_orphaned_in_their_own_store_only() throws IOException {
     JobId id = enqueued("make", Map.of());
     worker().handle(failing(0)).drain();
     await(id, JobState.SUCCEEDED);
@@ -369,7 +369,7 @@ class ArtifactTest extends WorkplaceTest {
   }
 
   @Test
-  void a_store_keeps_its_name() throws IOException {
+  void a_store_keeps_its_id() throws IOException {
     String name = new FolderStore(folder).id();
     assertThat(new FolderStore(folder).id()).isEqualTo(name);
     Files.writeString(folder.resolve("results/.store"), "");

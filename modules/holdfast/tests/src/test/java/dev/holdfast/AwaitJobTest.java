@@ -36,7 +36,7 @@ class AwaitJobTest extends LibraryTest {
   }
 
   @Test
-  void a_cancelled_job_has_ended_and_one_that_is_not_there_has_not() throws Exception {
+  void it_returns_a_cancelled_job_and_nothing_for_an_unknown_one() throws Exception {
     JobId id = holdfast.enqueue(Job.of("work").queue("nobody")).id();
     holdfast.cancel(id, "no longer needed");
     assertThat(holdfast.await(id, Duration.ZERO))

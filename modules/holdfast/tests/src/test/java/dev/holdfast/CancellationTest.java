@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class CancellationTest extends LibraryTest {
-  /** A heartbeat would be far too late: cancellation has a way of its own. */
+  /** The next heartbeat would be far too late: cancellations are polled separately. */
   private static final Timings RARE =
       new Timings(
           Duration.ofMinutes(1), Duration.ofMinutes(3), Duration.ZERO, Duration.ofSeconds(30));
@@ -94,7 +94,7 @@ class CancellationTest extends LibraryTest {
 
   @ParameterizedTest(name = "by {0}")
   @MethodSource("waysToSeeIt")
-  void a_handler_sees_it_within_a_second(String way, Handler<Json> handler) {
+  void a_handler_is_cancelled_before_its_next_heartbeat(String way, Handler<Json> handler) {
     JobId id = running(handler, RARE);
     long asked = System.nanoTime();
     assertThat(cancel(id)).isEqualTo(Cancellation.Outcome.REQUESTED);
@@ -109,7 +109,7 @@ class CancellationTest extends LibraryTest {
   }
 
   @Test
-  void asking_twice_and_asking_too_late_are_answered_clearly() {
+  void a_repeated_and_a_late_cancel_have_their_own_outcomes() {
     JobId id =
         running(
             (payload, context) -> {
@@ -126,7 +126,7 @@ class CancellationTest extends LibraryTest {
   }
 
   @Test
-  void a_job_that_waits_is_cancelled_at_once_and_never_runs() {
+  void a_pending_job_is_cancelled_at_once_and_never_runs() {
     JobId id = enqueue(Job.of("never"));
     assertThat(cancel(id)).isEqualTo(Cancellation.Outcome.CANCELLED);
     List<JobId> ran = new ArrayList<>();
@@ -136,7 +136,7 @@ class CancellationTest extends LibraryTest {
   }
 
   @Test
-  void a_handler_that_finishes_all_the_same_has_succeeded() {
+  void a_cancelled_handler_that_returns_a_result_has_succeeded() {
     JobId id =
         running(
             (payload, context) -> {
@@ -154,7 +154,7 @@ class CancellationTest extends LibraryTest {
   }
 
   @Test
-  void a_cancelled_handler_may_still_say_something() {
+  void a_cancelled_handler_may_still_report_an_event() {
     JobId id =
         running(
             (payload, context) -> {
@@ -172,7 +172,8 @@ class CancellationTest extends LibraryTest {
   }
 
   @Test
-  void a_handler_that_does_not_listen_is_fenced_off_and_its_place_is_free_again() throws Exception {
+  void a_handler_that_ignores_the_cancel_loses_its_lease_and_its_slot_is_free_again()
+      throws Exception {
     CountDownLatch goOn = new CountDownLatch(1);
     CompletableFuture<Throwable> late = new CompletableFuture<>();
     JobId id =
@@ -201,7 +202,7 @@ class CancellationTest extends LibraryTest {
   }
 
   @Test
-  void a_given_up_handler_is_counted() throws Exception {
+  void an_abandoned_handler_is_counted() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     JobId id = enqueue(Job.of("deaf"));
@@ -225,7 +226,7 @@ class CancellationTest extends LibraryTest {
   }
 
   @Test
-  void cancelling_and_finishing_at_once_give_one_end() {
+  void concurrent_cancel_and_finish_end_the_job_once() {
     for (int i = 0; i < 30; i++) {
       CountDownLatch begun = new CountDownLatch(1);
       JobId id = enqueue(Job.of("racing"));

@@ -26,9 +26,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.postgresql.PGConnection;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/**
- * A worker gives its connections back as it got them, and neither it nor the pool logs a warning.
- */
+/** A worker returns its connections as it got them, and neither it nor the pool logs a warning. */
 @Isolated("it sees everything that is logged in this process")
 @OnlyDirect("it is about the worker's own connections")
 class ClosingTest extends LibraryTest {
@@ -73,7 +71,7 @@ class ClosingTest extends LibraryTest {
   }
 
   @Test
-  void a_worker_closed_in_the_moment_it_starts_logs_no_warning() {
+  void a_worker_closed_while_it_starts_logs_no_warning() {
     try (CapturedLog log = CapturedLog.ofEverybody()) {
       for (int round = 0; round < 10; round++) {
         try (HikariDataSource pool = hikari(true);
@@ -86,7 +84,7 @@ class ClosingTest extends LibraryTest {
   }
 
   @Test
-  void closing_does_not_wait_for_silence_to_end() {
+  void closing_an_idle_worker_does_not_wait_for_its_listener() {
     try (HikariDataSource pool = hikari(true);
         Holdfast library = Holdfast.on(pool)) {
       Duration quickest = NEVER;
@@ -101,13 +99,13 @@ class ClosingTest extends LibraryTest {
   }
 
   @Test
-  void the_pool_gets_its_connections_back_as_they_were() throws Exception {
+  void the_pool_keeps_the_same_connections() throws Exception {
     try (HikariDataSource pool = hikari(true)) {
       Set<Integer> before = backends(pool);
       try (Holdfast library = Holdfast.on(pool)) {
         runAFewJobs(library);
       }
-      // The very same ones: none was thrown away.
+      // The same backends: no connection was discarded.
       assertThat(backends(pool)).isEqualTo(before);
       assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
     }
@@ -156,7 +154,7 @@ class ClosingTest extends LibraryTest {
   }
 
   @Test
-  void a_frozen_server_does_not_hold_up_the_close() throws Exception {
+  void a_frozen_server_does_not_delay_the_close() throws Exception {
     try (FaultProxy proxy = FaultProxy.before(db);
         HikariDataSource pool = pool(proxy.url(db), SIZE);
         Holdfast library = Holdfast.on(pool)) {

@@ -47,7 +47,7 @@ class ConcurrencyTest extends LibraryTest {
   }
 
   @Test
-  void there_are_never_more_jobs_at_once_than_the_limit() {
+  void no_more_jobs_run_concurrently_than_the_limit() {
     List<JobId> jobs = enqueue(40, Job.of("measured"));
     Worker worker = start(worker().concurrency(5).handle("measured", Json.class, measured));
     until(() -> now.get() == 5);
@@ -59,7 +59,7 @@ class ConcurrencyTest extends LibraryTest {
   }
 
   @Test
-  void a_queue_s_limit_holds_over_all_workers() {
+  void the_limit_of_a_queue_holds_over_all_workers() {
     holdfast.admin().limit("narrow", 3);
     List<JobId> jobs = enqueue(12, Job.of("measured").queue("narrow"));
     for (int i = 0; i < 3; i++) {
@@ -72,7 +72,7 @@ class ConcurrencyTest extends LibraryTest {
   }
 
   @Test
-  void a_key_s_limit_holds_over_all_workers() {
+  void the_limit_of_a_key_holds_over_all_workers() {
     List<JobId> jobs =
         enqueue(
             12,
@@ -88,7 +88,7 @@ class ConcurrencyTest extends LibraryTest {
   }
 
   @Test
-  void a_single_place_runs_by_priority_and_then_by_age() {
+  void a_worker_with_one_slot_runs_jobs_by_priority_and_then_by_age() {
     List<JobId> expected = new ArrayList<>();
     List<Integer> priorities = new ArrayList<>(IntStream.rangeClosed(0, 9).boxed().toList());
     priorities.forEach(
@@ -112,7 +112,7 @@ class ConcurrencyTest extends LibraryTest {
   }
 
   @Test
-  void queues_of_one_worker_get_their_turns() {
+  void queues_of_one_worker_take_turns() {
     enqueue(30, Job.of("noted").queue("left"), Job.of("noted").queue("right"));
     List<String> ran = Collections.synchronizedList(new ArrayList<>());
     worker("left", "right")
@@ -136,7 +136,7 @@ class ConcurrencyTest extends LibraryTest {
   }
 
   @Test
-  void a_busy_machine_with_a_long_queue_takes_nothing_new_for_a_while() {
+  void a_busy_machine_with_a_long_queue_pauses_claims_until_the_load_drops() {
     enqueue(20, Job.of("measured"));
     goOn.release(100);
     Worker worker =

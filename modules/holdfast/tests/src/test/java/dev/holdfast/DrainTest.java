@@ -19,7 +19,7 @@ class DrainTest extends LibraryTest {
   record Countdown(int left) {}
 
   @Test
-  void it_runs_everything_that_is_due_and_returns() {
+  void it_runs_all_due_jobs_and_returns() {
     List<Job> jobs = IntStream.range(0, 300).mapToObj(i -> Job.of("quick")).toList();
     holdfast.enqueue(jobs);
     worker().handle("quick", Json.class, (payload, context) -> "done").drain();
@@ -28,7 +28,7 @@ class DrainTest extends LibraryTest {
   }
 
   @Test
-  void it_runs_what_handlers_enqueue() {
+  void it_runs_jobs_that_handlers_enqueue() {
     AtomicInteger runs = new AtomicInteger();
     enqueue(Job.of("countdown", new Countdown(10)));
     worker()
@@ -65,7 +65,7 @@ class DrainTest extends LibraryTest {
   }
 
   @Test
-  void it_leaves_alone_what_is_for_later_for_others_or_paused() {
+  void it_does_not_run_jobs_that_are_delayed_paused_or_of_other_queues() {
     JobId later = enqueue(Job.of("quick").delay(Duration.ofHours(1)));
     JobId elsewhere = enqueue(Job.of("quick").queue("elsewhere"));
     JobId paused = enqueue(Job.of("quick").queue("paused"));
@@ -87,7 +87,7 @@ class DrainTest extends LibraryTest {
   }
 
   @Test
-  void it_does_not_mind_the_load_of_the_machine() {
+  void it_ignores_backpressure() {
     JobId id = enqueue(Job.of("quick"));
     worker()
         .backpressure(new Backpressure.Settings(0L, 0.0, Duration.ofMinutes(1), () -> 1.0))
@@ -97,12 +97,12 @@ class DrainTest extends LibraryTest {
   }
 
   @Test
-  void with_nothing_to_do_it_returns_at_once() {
+  void it_returns_at_once_without_due_jobs() {
     worker().handle("quick", Json.class, (payload, context) -> null).drain();
   }
 
   @Test
-  void a_database_without_the_schema_is_an_exception() {
+  void it_throws_on_a_database_without_the_schema() {
     Holdfast empty = closing(Holdfast.on(pool(db.empty().url(), 3)));
     assertThatThrownBy(
             () -> workerOf(empty).handle("quick", Json.class, (payload, context) -> null).drain())

@@ -75,7 +75,7 @@ class HeartbeatTest extends LibraryTest {
 
   @Test
   @OnlyDirect("such a worker shares no pool with its handlers")
-  void heartbeats_go_on_while_handlers_hold_every_connection_of_the_pool() {
+  void heartbeats_continue_while_handlers_hold_every_connection_of_the_pool() {
     startJudge(QUICK);
     HikariDataSource small = pool(db.url(), 4);
     Holdfast library = closing(Holdfast.on(small));
@@ -104,7 +104,7 @@ class HeartbeatTest extends LibraryTest {
 
   @Test
   @OnlyDirect("the server shares this process, and its virtual threads, with the handlers")
-  void heartbeats_go_on_while_handlers_compute_on_every_core() {
+  void heartbeats_continue_while_handlers_compute_on_every_core() {
     startJudge(QUICK);
     int cores = Runtime.getRuntime().availableProcessors();
     List<JobId> jobs = IntStream.range(0, cores).mapToObj(i -> enqueue(Job.of("compute"))).toList();
@@ -132,7 +132,7 @@ class HeartbeatTest extends LibraryTest {
 
   @Test
   @ResourceLock(CapturedLog.OF_OUTAGES)
-  void failing_heartbeats_are_one_warning_and_their_recovery_one_notice() throws Exception {
+  void failing_heartbeats_log_one_warning_and_their_recovery_one_notice() throws Exception {
     FaultProxy proxy = closing(FaultProxy.before(db));
     Holdfast library = closing(Holdfast.on(pool(proxy.url(db), 5)));
     CountDownLatch begun = new CountDownLatch(1);
@@ -148,7 +148,7 @@ class HeartbeatTest extends LibraryTest {
                   goOn.await();
                   return null;
                 }));
-    // Not only claimed: cut off before it heard of that, the worker would have nothing to keep.
+    // Begun and not only claimed: cut off before the claim's response, it would have no lease.
     begun.await();
     try (CapturedLog log = new CapturedLog()) {
       proxy.cut();

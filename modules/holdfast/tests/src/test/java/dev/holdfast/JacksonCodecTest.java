@@ -50,14 +50,14 @@ class JacksonCodecTest {
   }
 
   @Test
-  void records_go_there_and_back() {
+  void records_round_trip() {
     Whole whole = new Whole(2, List.of(new Part("a", Colour.RED)), null);
     assertThat(codec.decode(codec.encode(whole), Whole.class)).isEqualTo(whole);
   }
 
   /** Two of them come with Kotlin, so that none has to be compiled here. */
   @Test
-  void data_classes_of_kotlin_go_there_and_back_with_its_module_on_the_class_path() {
+  void kotlin_data_classes_round_trip_with_the_kotlin_module_on_the_class_path() {
     Pair<Part, Integer> pair = new Pair<>(new Part("a", Colour.RED), 2);
     Json json = codec.encode(pair);
     assertThat(json.text())
@@ -67,7 +67,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void json_is_taken_as_it_is() {
+  void json_is_passed_through_unchanged() {
     Json odd = new Json("not even json");
     assertThat(codec.encode(odd)).isSameAs(odd);
     assertThat(codec.decode(odd, Json.class)).isSameAs(odd);
@@ -82,13 +82,13 @@ class JacksonCodecTest {
   }
 
   @Test
-  void fields_a_handler_does_not_know_yet_are_passed_over() {
+  void unknown_fields_are_ignored() {
     assertThat(codec.decode(new Json("{\"count\": 1, \"new\": true}"), Whole.class).count())
         .isEqualTo(1);
   }
 
   @Test
-  void what_does_not_fit_is_refused_and_the_message_says_why() {
+  void a_mismatch_is_refused_with_its_reason() {
     assertMismatch("{\"count\": \"many\"}", Whole.class, "the payload is no Whole");
     assertMismatch("{\"count\": null}", Whole.class, "null");
     assertMismatch("{\"count\": -1}", Whole.class, "count is negative");
@@ -100,7 +100,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void what_is_no_json_is_refused() {
+  void invalid_json_is_refused() {
     List<Object> endless = new ArrayList<>();
     endless.add(endless);
     for (Object value : List.of(new Object(), endless)) {
@@ -112,7 +112,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void the_mapper_can_be_one_s_own() {
+  void the_mapper_can_be_replaced() {
     JacksonCodec snakes =
         new JacksonCodec(
             JsonMapper.builder()
@@ -124,7 +124,7 @@ class JacksonCodecTest {
   record Trip(OffsetDateTime leaves, ZonedDateTime arrives, ZonedDateTime utc, LocalDate booked) {}
 
   @Test
-  void times_keep_their_zone_and_their_offset() {
+  void times_keep_their_zone_and_offset() {
     Trip trip =
         new Trip(
             OffsetDateTime.parse("2026-03-01T08:00:00+05:30"),
@@ -137,7 +137,7 @@ class JacksonCodecTest {
   record Address(Optional<String> street, OptionalInt number) {}
 
   @Test
-  void what_may_be_missing_may_be_optional() {
+  void missing_fields_may_be_optional() {
     Address full = new Address(Optional.of("Main St"), OptionalInt.of(7));
     assertThat(codec.encode(full).text()).isEqualTo("{\"street\":\"Main St\",\"number\":7}");
     assertThat(codec.decode(codec.encode(full), Address.class)).isEqualTo(full);
@@ -147,7 +147,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void types_with_parameters_go_there_and_back() {
+  void parameterized_types_round_trip() {
     Map<String, List<Part>> parts = Map.of("a", List.of(new Part("b", Colour.RED)));
     assertThat(codec.decode(codec.encode(parts), new PayloadType<Map<String, List<Part>>>() {}))
         .isEqualTo(parts);
@@ -158,7 +158,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void a_codec_that_knows_classes_only_says_so() {
+  void a_codec_for_classes_only_refuses_parameterized_types() {
     Codec simple =
         new Codec() {
           @Override
@@ -179,7 +179,7 @@ class JacksonCodecTest {
   record Appointment(Instant at, Duration length) {}
 
   @Test
-  void times_are_iso_text_there_and_back() {
+  void times_round_trip_as_iso_text() {
     Appointment appointment =
         new Appointment(Instant.parse("2026-01-02T03:04:05Z"), Duration.ofMinutes(90));
     JacksonCodec codec = new JacksonCodec();

@@ -51,7 +51,7 @@ class JoinedTransactionTest extends LibraryTest {
   }
 
   @Test
-  void jobs_are_there_when_the_transaction_commits_and_not_before() throws Exception {
+  void jobs_are_visible_after_the_commit_and_not_before() throws Exception {
     Job one = Job.of("one");
     Job two = Job.of("two").unique(Unique.by("only"));
     inTransaction(
@@ -66,7 +66,7 @@ class JoinedTransactionTest extends LibraryTest {
   }
 
   @Test
-  void a_rollback_takes_the_jobs_back() throws Exception {
+  void a_rollback_discards_the_jobs() throws Exception {
     Job one = Job.of("one");
     Job two = Job.of("two");
     inTransaction(
@@ -80,13 +80,13 @@ class JoinedTransactionTest extends LibraryTest {
   }
 
   @Test
-  void outside_of_a_transaction_a_job_is_durable_at_once() {
+  void outside_a_transaction_a_job_is_durable_at_once() {
     JobId id = holdfast.enqueue(Job.of("one")).id();
     assertThat(job(id).state()).isEqualTo(JobState.PENDING);
   }
 
   @Test
-  void what_the_database_says_is_thrown_as_by_any_other_enqueue() throws Exception {
+  void errors_of_the_database_and_refusals_are_thrown() throws Exception {
     inTransaction(
         false,
         () -> {
@@ -119,7 +119,7 @@ class JoinedTransactionTest extends LibraryTest {
   }
 
   @Test
-  void to_settle_so_without_a_transaction_fails_the_attempt() {
+  void settling_without_a_transaction_fails_the_attempt() {
     JobId id = holdfast.enqueue(Job.of("post").maxAttempts(1)).id();
     worker()
         .handle(

@@ -35,7 +35,7 @@ class LeaseLossTest extends LibraryTest {
   private final CountDownLatch goOn = new CountDownLatch(1);
   private final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
 
-  /** The first attempt waits to be let go, whatever it is told; the next ones succeed. */
+  /** The first attempt waits for the latch and ignores interrupts; the next ones succeed. */
   private final Handler<Json> handler =
       (payload, context) -> {
         if (context.lease().attempt() > 1) {
@@ -71,7 +71,7 @@ class LeaseLossTest extends LibraryTest {
   }
 
   @Test
-  void a_worker_that_lost_its_lease_interrupts_the_handler_and_its_result_is_refused()
+  void a_worker_that_lost_its_lease_interrupts_the_handler_and_its_result_is_rejected()
       throws Exception {
     JobId id = enqueue(Job.of("work"));
     Worker zombie = zombie(CALM);
@@ -87,7 +87,7 @@ class LeaseLossTest extends LibraryTest {
   }
 
   @Test
-  void a_worker_that_has_not_noticed_yet_is_refused_all_the_same() {
+  void the_result_of_a_worker_that_has_not_noticed_the_loss_is_rejected() {
     JobId id = enqueue(Job.of("work"));
     Worker zombie = zombie(RARE);
     until(begun);
@@ -101,7 +101,7 @@ class LeaseLossTest extends LibraryTest {
   }
 
   @Test
-  void a_result_before_anyone_else_began_is_refused_too() {
+  void a_late_result_before_the_next_claim_is_rejected() {
     JobId id = enqueue(Job.of("work"));
     Worker zombie = zombie(RARE);
     until(begun);
@@ -112,7 +112,7 @@ class LeaseLossTest extends LibraryTest {
   }
 
   @Test
-  void an_event_without_a_lease_is_refused_and_stops_the_handler() throws Exception {
+  void an_event_without_a_lease_is_rejected_and_stops_the_handler() throws Exception {
     CompletableFuture<Throwable> refused = new CompletableFuture<>();
     JobId id = enqueue(Job.of("telling"));
     start(
@@ -139,7 +139,7 @@ class LeaseLossTest extends LibraryTest {
   }
 
   @Test
-  void a_progress_without_a_lease_stops_the_handler() {
+  void a_progress_report_without_a_lease_stops_the_handler() {
     JobId id = enqueue(Job.of("reporting"));
     start(
         worker()
@@ -160,9 +160,9 @@ class LeaseLossTest extends LibraryTest {
 
   @Test
   @OnlyDirect("the server recovers jobs, and counts them")
-  void a_worker_that_died_is_recovered_from_by_any_other() {
+  void the_job_of_a_dead_worker_is_recovered_by_another() {
     JobId id = enqueue(Job.of("work"));
-    // Claimed by somebody who is never heard of again.
+    // Claimed by a worker that sends no heartbeat.
     assertThat(
             holdfast
                 .jobs()
@@ -173,13 +173,13 @@ class LeaseLossTest extends LibraryTest {
       Worker worker = start(worker().timings(SWEEPING).handle("work", Json.class, handler));
       assertSecondAttemptStands(id);
       until(() -> worker.metrics().value("worker.recovered_jobs_total{reason=\"stale\"}") == 1);
-      assertThat(log.lines(Level.INFO, "job " + id + "#1 was taken from worker:default:9@gone"))
+      assertThat(log.lines(Level.INFO, "reaped job " + id + "#1 of worker worker:default:9@gone"))
           .hasSize(1);
     }
   }
 
   @Test
-  void a_job_taken_over_between_claim_and_start_is_skipped() {
+  void a_job_claimed_by_another_between_claim_and_start_is_skipped() {
     Timings brief =
         new Timings(
             Duration.ofMillis(100), Duration.ofMillis(200), Duration.ZERO, Duration.ofSeconds(1));
@@ -195,7 +195,7 @@ class LeaseLossTest extends LibraryTest {
             });
     Worker worker =
         start(
-            new WorkerBuilder(slow, new JacksonCodec(), List.of("default"))
+            new WorkerBuilder(slow, new JacksonCodec(), List.of("default"), kind -> {})
                 .timings(brief)
                 .shutdownTimeout(Duration.ZERO)
                 .handle(

@@ -57,7 +57,7 @@ class ListenerTest extends LibraryTest {
       };
 
   @Test
-  void a_listener_is_told_of_every_start_and_every_end() {
+  void a_listener_is_called_at_every_start_and_end() {
     JobId id = enqueue(Job.of("eventful"));
     Worker worker =
         start(
@@ -76,7 +76,7 @@ class ListenerTest extends LibraryTest {
     await(id, JobState.SUCCEEDED);
     until(() -> heard.size() == 6);
     String by = " by " + worker.name();
-    // An end may be told when the next attempt has already started, in the same worker even.
+    // The end may be reported after the next attempt has started, even in the same worker.
     assertThat(heard)
         .containsSubsequence("started 1" + by, "Fail ACCEPTED")
         .containsSubsequence("started 2" + by, "Snooze ACCEPTED")
@@ -86,7 +86,7 @@ class ListenerTest extends LibraryTest {
   }
 
   @Test
-  void a_listener_is_told_of_a_lost_lease() {
+  void a_listener_is_called_at_a_lost_lease() {
     CountDownLatch begun = new CountDownLatch(1);
     JobId id = enqueue(Job.of("slow"));
     start(
@@ -110,7 +110,7 @@ class ListenerTest extends LibraryTest {
   }
 
   @Test
-  void a_listener_that_throws_harms_nothing() {
+  void a_listener_that_throws_affects_no_job() {
     start(
         worker()
             .listener(hostile)

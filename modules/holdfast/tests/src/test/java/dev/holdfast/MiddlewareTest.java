@@ -48,7 +48,7 @@ class MiddlewareTest extends LibraryTest {
   }
 
   @Test
-  void a_middleware_may_answer_instead_of_the_handler_or_fail_the_attempt() {
+  void a_middleware_may_return_instead_of_the_handler_or_fail_the_attempt() {
     JobId answered = holdfast.enqueue(Job.of("answered")).id();
     JobId refused = holdfast.enqueue(Job.of("refused").maxAttempts(1)).id();
 
@@ -94,7 +94,7 @@ class MiddlewareTest extends LibraryTest {
   }
 
   @Test
-  void the_next_job_on_a_thread_finds_nothing_of_the_one_before() {
+  void the_next_job_on_a_thread_has_no_log_context_of_the_previous_one() {
     holdfast.enqueue(List.of(Job.of("work"), Job.of("work")));
     List<String> left = new CopyOnWriteArrayList<>();
 
@@ -117,7 +117,7 @@ class MiddlewareTest extends LibraryTest {
   private static void takes(List<Integer> numbers) {}
 
   @Test
-  void a_payload_may_have_a_type_that_is_known_only_at_run_time() throws Exception {
+  void a_payload_type_may_be_known_only_at_run_time() throws Exception {
     Type type =
         MiddlewareTest.class.getDeclaredMethod("takes", List.class).getGenericParameterTypes()[0];
     JobId id = holdfast.enqueue(Job.of("sum", List.of(1, 2, 3))).id();

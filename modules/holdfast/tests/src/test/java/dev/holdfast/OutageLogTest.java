@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** However many loops find out that the database is away, it is said once, with the cause. */
+/** An outage is logged once with its cause, however many loops notice it. */
 @OnlyDirect("between server and worker each has something to say")
 class OutageLogTest extends LibraryTest {
   private static final String AWAY = "the database does not answer";
@@ -44,7 +44,7 @@ class OutageLogTest extends LibraryTest {
 
   @Test
   @ResourceLock(CapturedLog.OF_OUTAGES)
-  void an_outage_is_one_warning_with_its_cause_and_its_end_one_notice() throws Exception {
+  void an_outage_logs_one_warning_with_its_cause_and_one_notice_at_its_end() throws Exception {
     FaultProxy proxy = closing(FaultProxy.before(db));
     Holdfast library = closing(Holdfast.on(pool(proxy.url(db), 8)));
     closing(library.upkeep(QUICK, new Metrics()));
@@ -56,7 +56,7 @@ class OutageLogTest extends LibraryTest {
     try (CapturedLog log = new CapturedLog()) {
       proxy.cut();
       until(() -> log.lines(Level.WARN, "HEARTBEAT_DEGRADED").size() == 2);
-      // What jobs want written is one more loop that fails.
+      // The outbox is one more loop that fails.
       goOn.countDown();
       TimeUnit.MILLISECONDS.sleep(6 * QUICK.heartbeat().toMillis());
       assertThat(log.lines(Level.WARN, AWAY)).singleElement().asString().contains("onnection");
@@ -73,7 +73,7 @@ class OutageLogTest extends LibraryTest {
 
   @Test
   @ResourceLock(CapturedLog.OF_OUTAGES)
-  void what_is_no_outage_is_told_each_time() {
+  void an_error_that_is_not_an_outage_is_logged_each_time() {
     try (CapturedLog log = new CapturedLog()) {
       start(worker().handle("k", Json.class, (payload, context) -> null));
       db.sql("ALTER TABLE holdfast.queue RENAME TO gone");
@@ -86,7 +86,7 @@ class OutageLogTest extends LibraryTest {
 
   @Test
   @ResourceLock(CapturedLog.OF_OUTAGES)
-  void whoever_enqueues_finds_out_first_and_is_told_as_well() {
+  void an_outage_found_by_an_enqueue_throws_and_is_logged_once() {
     FaultProxy proxy = closing(FaultProxy.before(db));
     Holdfast library = closing(Holdfast.on(pool(proxy.url(db), 3)));
     try (CapturedLog log = new CapturedLog()) {
@@ -105,7 +105,7 @@ class OutageLogTest extends LibraryTest {
 
   @Test
   @ResourceLock(CapturedLog.OF_OUTAGES)
-  void a_worker_that_cannot_reach_it_does_not_start_and_nothing_is_logged() {
+  void a_worker_that_cannot_reach_the_database_does_not_start_and_logs_nothing() {
     FaultProxy proxy = closing(FaultProxy.before(db));
     Holdfast library = impatient(pool(proxy.url(db), 5));
     WorkerBuilder builder = workerOf(library).handle("k", Json.class, (payload, context) -> null);

@@ -71,10 +71,10 @@ class OutageTest extends LibraryTest {
             });
   }
 
-  // ---- the database is away
+  // ---- the database is unreachable
 
   @Test
-  void a_held_job_goes_on_and_is_settled_when_the_database_is_back() throws Exception {
+  void a_running_job_continues_and_is_settled_when_the_database_is_back() throws Exception {
     JobId id = enqueue(Job.of("wait"));
     Worker worker = start(waiting());
     start(
@@ -110,7 +110,7 @@ class OutageTest extends LibraryTest {
   }
 
   @Test
-  void it_works_on_after_an_outage() throws Exception {
+  void a_worker_continues_after_an_outage() throws Exception {
     start(remote().handle("echo", Json.class, (payload, context) -> payload));
     await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
     proxy.cut();
@@ -122,7 +122,7 @@ class OutageTest extends LibraryTest {
   }
 
   @Test
-  void a_worker_does_not_start_while_the_database_is_away() {
+  void a_worker_does_not_start_while_the_database_is_unreachable() {
     WorkerBuilder builder = remote().handle("echo", Json.class, (payload, context) -> payload);
     Impatient.make(library.queue());
     proxy.cut();
@@ -134,7 +134,7 @@ class OutageTest extends LibraryTest {
   }
 
   @Test
-  void what_handlers_say_during_an_outage_is_written_after_it() throws Exception {
+  void reports_during_an_outage_are_written_after_it() throws Exception {
     JobId id = enqueue(Job.of("telling"));
     start(
         remote()
@@ -160,7 +160,7 @@ class OutageTest extends LibraryTest {
   }
 
   @Test
-  void a_strict_kind_stops_at_the_end_of_its_lease_and_is_given_back() throws Exception {
+  void a_strict_kind_stops_at_the_end_of_its_lease_and_is_released() throws Exception {
     JobId strict = enqueue(Job.of("strict"));
     JobId ordinary = enqueue(Job.of("wait"));
     CountDownLatch strictBegun = new CountDownLatch(1);
@@ -190,7 +190,7 @@ class OutageTest extends LibraryTest {
     long cut = System.nanoTime();
     proxy.cut();
     Duration took = Duration.ofNanos(stopped.get(SOON.toSeconds(), TimeUnit.SECONDS) - cut);
-    // Nobody else could have stopped it; the rest is room for a machine that stands still.
+    // Nothing else could have stopped it; the rest is room for a machine that stands still.
     assertThat(took).isLessThan(QUICK.lease().plus(STANDSTILL));
     assertThat(job(ordinary).state()).isEqualTo(JobState.RUNNING);
     proxy.mend();
@@ -204,7 +204,7 @@ class OutageTest extends LibraryTest {
   }
 
   @Test
-  void stopping_takes_no_longer_when_the_database_is_away() {
+  void stopping_takes_no_longer_when_the_database_is_unreachable() {
     enqueue(Job.of("wait"));
     Worker worker = start(waiting());
     until(begun);
@@ -227,10 +227,10 @@ class OutageTest extends LibraryTest {
     proxy.thaw();
   }
 
-  // ---- one answer is lost
+  // ---- one response is lost
 
   @Test
-  void a_claim_whose_answer_was_lost_is_given_back_and_is_no_crash() {
+  void a_claim_whose_response_was_lost_is_released_and_counts_no_crash() {
     List<JobId> jobs = IntStream.range(0, 5).mapToObj(i -> enqueue(Job.of("echo"))).toList();
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");
     start(remote().timings(CALM).handle("echo", Json.class, (payload, context) -> payload));
@@ -244,7 +244,7 @@ class OutageTest extends LibraryTest {
   }
 
   @Test
-  void a_success_whose_answer_was_lost_counts_once() {
+  void a_success_whose_response_was_lost_counts_once() {
     List<String> heard = new CopyOnWriteArrayList<>();
     JobId id = enqueue(Job.of("echo"));
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'SUCCEEDED'");
@@ -268,7 +268,7 @@ class OutageTest extends LibraryTest {
   }
 
   @Test
-  void a_failure_whose_answer_was_lost_counts_once() {
+  void a_failure_whose_response_was_lost_counts_once() {
     JobId id = enqueue(Job.of("flaky"));
     CountDownLatch lost = proxy.loseNextReplyTo("'FAILED' AS outcome");
     start(

@@ -76,7 +76,7 @@ class PickUpTest extends LibraryTest {
   }
 
   @Test
-  void a_delayed_job_starts_when_it_is_due_also_beside_running_ones() {
+  void a_delayed_job_starts_when_it_is_due_while_others_run() {
     startIdle(patient());
     JobId running = enqueue(Job.of("wait"));
     await(running, JobState.RUNNING);
@@ -127,12 +127,12 @@ class PickUpTest extends LibraryTest {
   }
 
   @Test
-  void a_paused_queue_rests_and_a_resumed_one_goes_on_at_once() {
+  void a_paused_queue_runs_nothing_and_a_resumed_one_continues_at_once() {
     Worker worker = startIdle(patient());
     holdfast.admin().pause("default");
     long before = worker.metrics().value("worker.atomic_acquire_fail_total");
     JobId id = enqueue(Job.of("echo"));
-    // The worker was rung, has looked and found nothing.
+    // The worker was notified, has claimed and found nothing.
     until(() -> worker.metrics().value("worker.atomic_acquire_fail_total") > before);
     assertThat(job(id).state()).isEqualTo(JobState.PENDING);
     long resumed = System.nanoTime();
@@ -142,7 +142,7 @@ class PickUpTest extends LibraryTest {
   }
 
   @Test
-  void a_job_nobody_announced_is_found_by_polling() {
+  void a_job_without_a_notification_is_found_by_polling() {
     JobId id = enqueue(Job.of("echo").delay(Duration.ofHours(1)));
     start(worker().poll(Duration.ofMillis(200)).handle("echo", Json.class, (p, context) -> p));
     await(enqueue(Job.of("echo")), JobState.SUCCEEDED);
@@ -151,7 +151,7 @@ class PickUpTest extends LibraryTest {
   }
 
   @Test
-  void connections_that_are_killed_are_opened_again() {
+  void terminated_connections_are_reopened() {
     startIdle(patient());
     for (int i = 0; i < 3; i++) {
       db.query(

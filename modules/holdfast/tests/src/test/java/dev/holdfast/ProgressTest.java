@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class ProgressTest extends LibraryTest {
   @Test
-  void a_thousand_quick_reports_are_a_few_events_and_the_last_is_kept() {
+  void a_thousand_quick_reports_write_a_few_events_including_the_last() {
     JobId id = enqueue(Job.of("eager"));
     start(
         worker()
@@ -40,7 +40,7 @@ class ProgressTest extends LibraryTest {
   }
 
   @Test
-  void how_far_a_running_job_is_can_be_read() {
+  void the_progress_of_a_running_job_can_be_read() {
     CountDownLatch goOn = new CountDownLatch(1);
     JobId id = enqueue(Job.of("slow"));
     start(
@@ -61,7 +61,7 @@ class ProgressTest extends LibraryTest {
   }
 
   @Test
-  void a_new_attempt_begins_at_nothing() {
+  void a_new_attempt_begins_without_progress() {
     CountDownLatch goOn = new CountDownLatch(1);
     JobId id = enqueue(Job.of("flaky"));
     start(
@@ -86,7 +86,7 @@ class ProgressTest extends LibraryTest {
   }
 
   @Test
-  void a_percentage_that_is_none_fails_the_job_by_name() {
+  void a_percentage_out_of_range_fails_the_job_with_bad_progress() {
     JobId id = enqueue(Job.of("overdone").maxAttempts(1));
     worker()
         .handle(

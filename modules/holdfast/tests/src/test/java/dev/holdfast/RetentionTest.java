@@ -54,7 +54,7 @@ class RetentionTest extends LibraryTest {
   }
 
   @Test
-  void jobs_are_deleted_by_state_and_age_and_no_others() {
+  void only_jobs_past_the_age_of_their_state_are_deleted() {
     JobId old = ended(JobState.SUCCEEDED, 8);
     JobId young = ended(JobState.SUCCEEDED, 6);
     JobId failedLongAgo = ended(JobState.FAILED, 90);
@@ -83,7 +83,7 @@ class RetentionTest extends LibraryTest {
   }
 
   @Test
-  void a_round_ends_after_a_second_and_the_next_goes_on() {
+  void a_round_ends_after_a_second_and_the_next_continues() {
     holdfast.enqueue(Stream.generate(() -> Job.of("echo").queue("ended")).limit(1_500).toList());
     db.sql("UPDATE holdfast.job SET state = 'SUCCEEDED', finished_at = now() - interval '1 year'");
     AtomicLong slow = new AtomicLong();
@@ -102,7 +102,7 @@ class RetentionTest extends LibraryTest {
   }
 
   @Test
-  void the_artifacts_of_deleted_jobs_go_with_them_and_others_stay() throws IOException {
+  void the_artifacts_of_deleted_jobs_are_deleted_and_others_are_kept() throws IOException {
     JobId old = published();
     JobId young = published();
     db.sql(
@@ -138,7 +138,7 @@ class RetentionTest extends LibraryTest {
   }
 
   @Test
-  void a_worker_deletes_old_jobs_if_it_is_asked_to() {
+  void a_worker_deletes_old_jobs_if_configured() {
     JobId old = ended(JobState.SUCCEEDED, 8);
     JobId young = ended(JobState.SUCCEEDED, 6);
     holdfast.retention(SUCCEEDED, new FolderStore(folder), Duration.ZERO);
@@ -152,7 +152,7 @@ class RetentionTest extends LibraryTest {
   }
 
   @Test
-  void a_worker_deletes_nothing_if_it_is_not_asked_to() {
+  void a_worker_deletes_nothing_unless_configured() {
     JobId old = ended(JobState.SUCCEEDED, 10_000);
     JobId waiting = enqueue(Job.of("echo"));
     db.sql(
@@ -181,7 +181,7 @@ class RetentionTest extends LibraryTest {
   }
 
   @Test
-  void only_states_that_are_an_end_have_an_age_and_none_is_negative() {
+  void only_terminal_states_and_ages_that_are_not_negative_are_accepted() {
     assertThatThrownBy(() -> JobRetention.NONE.keep(JobState.RUNNING, WEEK))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("RUNNING")

@@ -28,7 +28,7 @@ class RetryTest extends LibraryTest {
   }
 
   @Test
-  void a_failed_attempt_is_tried_again_and_may_succeed() {
+  void a_failed_attempt_is_retried_and_may_succeed() {
     JobId id = enqueue(Job.of("flaky"));
     Worker worker =
         start(
@@ -80,7 +80,7 @@ class RetryTest extends LibraryTest {
   }
 
   @Test
-  void a_handler_may_say_itself_when_to_come_back() {
+  void a_handler_may_set_its_own_retry_delay() {
     JobId id = enqueue(Job.of("busy"));
     worker()
         .handle(
@@ -125,7 +125,7 @@ class RetryTest extends LibraryTest {
   }
 
   @Test
-  void what_retrying_cannot_help_fails_at_once_and_costs_no_budget() {
+  void a_non_retryable_failure_fails_at_once_and_uses_no_budget() {
     JobId id = enqueue(Job.of("picky"));
     worker()
         .handle(
@@ -143,7 +143,7 @@ class RetryTest extends LibraryTest {
   }
 
   @Test
-  void a_snooze_costs_no_budget() {
+  void a_snooze_uses_no_budget() {
     JobId id = enqueue(Job.of("tired").maxAttempts(1));
     worker()
         .handle(
@@ -164,7 +164,7 @@ class RetryTest extends LibraryTest {
   }
 
   @Test
-  void a_snoozed_job_comes_back_when_it_said() {
+  void a_snoozed_job_runs_again_after_its_delay() {
     JobId id = enqueue(Job.of("tired"));
     worker()
         .handle(
@@ -179,7 +179,7 @@ class RetryTest extends LibraryTest {
   }
 
   @Test
-  void a_snooze_nobody_can_mean_fails_the_job() {
+  void a_snooze_out_of_range_fails_the_job() {
     JobId id = enqueue(Job.of("confused").maxAttempts(1));
     worker()
         .handle(

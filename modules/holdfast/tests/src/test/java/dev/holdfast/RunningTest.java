@@ -68,7 +68,7 @@ class RunningTest extends LibraryTest {
   }
 
   @Test
-  void a_handler_reads_what_its_job_brings_along() {
+  void a_handler_reads_the_attributes_of_its_job() {
     String trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     JobId id =
         enqueue(
@@ -81,11 +81,12 @@ class RunningTest extends LibraryTest {
     await(id, JobState.SUCCEEDED);
     JobAttributes read = new JacksonCodec().decode(new Json(result(id)), JobAttributes.class);
     assertThat(read)
-        .isEqualTo(new JobAttributes("orders", "2026-11-17", new Json("{\"cpu\":2}"), trace));
+        .isEqualTo(
+            new JobAttributes("orders", "2026-11-17", new Json("{\"cpu\":2}"), trace, List.of()));
   }
 
   @Test
-  void a_running_job_shows_who_runs_it() {
+  void a_running_job_shows_its_worker() {
     CountDownLatch goOn = new CountDownLatch(1);
     JobId id = enqueue(Job.of("wait"));
     Worker worker =
@@ -142,7 +143,7 @@ class RunningTest extends LibraryTest {
   }
 
   @Test
-  void a_kind_that_only_newer_workers_know_is_left_for_them() {
+  void a_job_of_an_unknown_kind_is_snoozed_until_a_worker_handles_it() {
     JobId id = enqueue(Job.of("new").maxAttempts(1));
     start(worker().handle("old", Json.class, (payload, context) -> null));
     Awaitility.await()
@@ -155,7 +156,7 @@ class RunningTest extends LibraryTest {
   }
 
   @Test
-  void a_kind_without_a_handler_fails_and_says_so() {
+  void a_kind_without_a_handler_fails_with_that_reason() {
     JobId id = enqueue(Job.of("unheard-of"));
     start(
         worker()
@@ -170,7 +171,7 @@ class RunningTest extends LibraryTest {
   }
 
   @Test
-  void a_payload_that_does_not_fit_fails_without_being_retried() {
+  void a_payload_of_the_wrong_type_fails_without_a_retry() {
     JobId id = enqueue(Job.of("send-mail", Map.of("to", 3, "priority", "high")));
     start(worker().handle("send-mail", Mail.class, (mail, context) -> null));
     JobStatus job = await(id, JobState.FAILED);
@@ -220,7 +221,7 @@ class RunningTest extends LibraryTest {
   }
 
   @Test
-  void a_result_that_is_no_json_fails_without_being_retried() {
+  void a_result_that_is_not_json_fails_without_a_retry() {
     JobId id = enqueue(Job.of("stream"));
     start(worker().handle("stream", Json.class, (payload, context) -> new Object()));
     assertThat(await(id, JobState.FAILED).attempt()).isEqualTo(1);

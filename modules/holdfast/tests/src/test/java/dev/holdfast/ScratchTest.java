@@ -36,21 +36,21 @@ class ScratchTest extends WorkplaceTest {
   }
 
   @Test
-  void is_gone_after_success() {
+  void is_deleted_after_success() {
     JobId id = ran(worker(), SUCCEEDS);
     await(id, JobState.SUCCEEDED);
     assertThat(scratchRoot().resolve(id.toString())).doesNotExist();
   }
 
   @Test
-  void is_kept_after_success_when_that_is_wanted() {
+  void is_kept_after_success_when_configured() {
     JobId id = ran(worker().scratch(new Scratch(scratchRoot(), true)), SUCCEEDS);
     await(id, JobState.SUCCEEDED);
     assertThat(scratch(id, 1).resolve("a")).hasContent("12345");
   }
 
   @Test
-  void is_kept_after_a_failure_with_its_size_in_the_log() {
+  void is_kept_after_a_failure_and_its_size_is_logged() {
     try (CapturedLog log = new CapturedLog()) {
       JobId id = ran(worker(), FAILS);
       await(id, JobState.FAILED);
@@ -60,7 +60,7 @@ class ScratchTest extends WorkplaceTest {
   }
 
   @Test
-  void what_failed_attempts_left_goes_when_the_job_succeeds() {
+  void folders_of_failed_attempts_are_deleted_when_the_job_succeeds() {
     JobId id = enqueue(Job.of("write"));
     worker()
         .handle(
@@ -77,7 +77,7 @@ class ScratchTest extends WorkplaceTest {
   }
 
   @Test
-  void a_snoozed_attempt_leaves_none() {
+  void is_deleted_after_a_snooze() {
     JobId id =
         ran(
             worker(),
@@ -90,23 +90,23 @@ class ScratchTest extends WorkplaceTest {
   }
 
   @Test
-  void nothing_is_made_for_those_who_do_not_ask() {
+  void is_not_created_unless_requested() {
     ran(worker(), (payload, context) -> null);
     assertThat(scratchRoot()).doesNotExist();
   }
 
   @Test
-  void one_that_cannot_be_made_is_a_retryable_failure() throws IOException {
+  void a_folder_that_cannot_be_created_is_a_retryable_failure() throws IOException {
     Files.writeString(scratchRoot(), "a file where the folder should be");
     JobId id = ran(worker(), SUCCEEDS);
     await(id, JobState.FAILED);
     assertThat(failure(id).category()).isEqualTo(FailureCategory.INFRASTRUCTURE);
   }
 
-  // ---- for people
+  // ---- for operators
 
   @Test
-  void lists_what_lies_there_and_who_is_at_work() throws Exception {
+  void lists_kept_folders_and_which_are_in_use() throws Exception {
     JobId failed = ran(worker(), FAILS);
     Files.createDirectories(scratchRoot().resolve("something else/1"));
     CountDownLatch begun = new CountDownLatch(1);
@@ -139,7 +139,7 @@ class ScratchTest extends WorkplaceTest {
   }
 
   @Test
-  void links_in_it_are_deleted_and_not_followed() throws IOException {
+  void symbolic_links_in_it_are_deleted_and_not_followed() throws IOException {
     Path precious = Files.writeString(folder.resolve("precious"), "keep me");
     Path tree = Files.createDirectory(folder.resolve("tree"));
     Files.writeString(tree.resolve("file"), "keep me too");

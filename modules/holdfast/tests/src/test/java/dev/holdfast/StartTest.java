@@ -79,7 +79,7 @@ class StartTest extends LibraryTest {
   }
 
   @Test
-  void each_further_worker_needs_one_more() {
+  void each_further_worker_needs_one_more_connection() {
     HikariDataSource pool = pool(db.url(), 4);
     Holdfast library = impatient(pool);
     start(worker(library));
@@ -118,7 +118,7 @@ class StartTest extends LibraryTest {
   }
 
   @Test
-  void connections_that_others_hold_for_a_moment_are_waited_for() throws Exception {
+  void a_start_waits_for_connections_that_others_hold() throws Exception {
     HikariDataSource pool = pool(db.url(), 3);
     Holdfast library = closing(Holdfast.on(pool));
     CompletableFuture<Void> started;
@@ -134,7 +134,7 @@ class StartTest extends LibraryTest {
   }
 
   @Test
-  void a_database_that_is_away_is_not_taken_for_a_pool_that_is_too_small() {
+  void an_unreachable_database_is_not_reported_as_a_pool_that_is_too_small() {
     FaultProxy proxy = closing(FaultProxy.before(db));
     Holdfast library = impatient(pool(proxy.url(db), 5));
     worker(library).start().close();
@@ -143,7 +143,7 @@ class StartTest extends LibraryTest {
   }
 
   @Test
-  void a_server_out_of_connections_is_not_taken_for_a_pool_that_is_too_small() {
+  void a_server_out_of_connections_is_not_reported_as_a_pool_that_is_too_small() {
     AtomicInteger given = new AtomicInteger();
     Holdfast library =
         impatient(
@@ -160,7 +160,7 @@ class StartTest extends LibraryTest {
   }
 
   @Test
-  void a_slow_start_that_gets_on_is_not_refused() {
+  void a_slow_start_that_makes_progress_is_not_refused() {
     // Three of these take longer than the patience, which is for each.
     Holdfast library = impatient(lending(pool(db.url(), 5), () -> pause(1_800)));
     start(worker(library));
@@ -175,20 +175,20 @@ class StartTest extends LibraryTest {
   }
 
   @Test
-  void a_pool_that_blocks_for_ever_does_not_hold_up_the_close() throws Exception {
+  void a_pool_that_blocks_for_ever_does_not_delay_the_close() throws Exception {
     CountDownLatch never = new CountDownLatch(1);
     HikariDataSource pool = pool(db.url(), 5);
     Holdfast library = Holdfast.on(lending(pool, () -> unbroken(never)));
     Impatient.make(library.queue());
     assertThat(refused(worker(library)).reason()).isEqualTo(Reason.UNAVAILABLE);
     CompletableFuture.runAsync(library::close).get(SOON.toSeconds(), TimeUnit.SECONDS);
-    // What it gives in the end is given back.
+    // A connection it hands out in the end is returned.
     never.countDown();
     until(() -> pool.getHikariPoolMXBean().getTotalConnections() > 0);
     until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
   }
 
-  /** Something that happens before a connection is given. */
+  /** Runs before a connection is handed out. */
   private interface Before {
     void happens() throws SQLException;
   }
@@ -224,7 +224,7 @@ class StartTest extends LibraryTest {
   }
 
   @Test
-  void a_user_name_is_shown_as_it_is() {
+  void the_migrate_command_names_the_user_unescaped() {
     TestDatabase empty = db.empty();
     String user = "a$1_" + empty.name();
     db.sql("CREATE ROLE \"" + user + "\" LOGIN PASSWORD 'secret-word'");
@@ -245,7 +245,7 @@ class StartTest extends LibraryTest {
   }
 
   @Test
-  void a_missing_schema_names_the_command_and_the_call() {
+  void a_missing_schema_is_reported_with_the_command_and_the_call() {
     Holdfast library = closing(Holdfast.on(pool(db.empty().url(), 3)));
     DatabaseException refused = refused(worker(library));
     assertThat(refused.reason()).isEqualTo(Reason.SCHEMA_MISSING);
@@ -256,7 +256,7 @@ class StartTest extends LibraryTest {
   }
 
   @Test
-  void an_older_and_a_newer_schema_are_refused() {
+  void an_older_or_newer_schema_is_refused() {
     long current = db.count("SELECT max(version::int) FROM holdfast.flyway_schema_history");
     String change = "UPDATE holdfast.flyway_schema_history SET version = '%d' WHERE version = '%d'";
     db.sql(change.formatted(current - 1, current));
@@ -264,6 +264,7 @@ class StartTest extends LibraryTest {
         .hasMessageContaining("at version %d, this Holdfast needs %d", current - 1, current)
         .hasMessageContaining("holdfast migrate --database");
     db.sql(change.formatted(current + 1, current - 1));
+    db.sql("UPDATE holdfast.schema_compatibility SET oldest_version = " + (current + 1));
     assertThat(refused(worker(on(3)))).hasMessageContaining("upgrade Holdfast");
   }
 
@@ -285,7 +286,7 @@ class StartTest extends LibraryTest {
   }
 
   @Test
-  void a_refused_login_is_told_at_once() {
+  void a_refused_login_is_reported_at_once() {
     PGSimpleDataSource source = new PGSimpleDataSource();
     source.setUrl(db.url());
     source.setUser("nobody");

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** What a step may spend, where it says so itself. */
+/** Budgets that a step sets itself. */
 class StepBudgetsTest extends LibraryTest {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final Budgets WORKERS = new Budgets(3, LONG, LONG, 2, 1);
@@ -38,7 +38,7 @@ class StepBudgetsTest extends LibraryTest {
   }
 
   @Test
-  void a_step_says_how_often() {
+  void a_step_may_set_its_number_of_attempts() {
     AtomicInteger tries = new AtomicInteger();
     JobId id =
         ended(
@@ -56,7 +56,7 @@ class StepBudgetsTest extends LibraryTest {
 
   @Test
   @Execution(ExecutionMode.CONCURRENT)
-  void a_step_says_how_long() {
+  void a_step_may_set_its_timeouts() {
     AtomicInteger tries = new AtomicInteger();
     JobId id =
         ended(

@@ -74,7 +74,7 @@ class StepsTest extends LibraryTest {
   // ---- checkpoints
 
   @Test
-  void what_is_done_is_not_done_again_by_a_later_attempt() {
+  void a_completed_step_is_not_run_again_by_a_later_attempt() {
     AtomicInteger attempts = new AtomicInteger();
     JobId id = enqueued();
     working(
@@ -102,7 +102,7 @@ class StepsTest extends LibraryTest {
   }
 
   @Test
-  void another_worker_goes_on_from_the_checkpoint_of_one_that_was_lost() {
+  void another_worker_continues_from_the_checkpoint_of_a_lost_one() {
     CountDownLatch stuck = new CountDownLatch(1);
     CountDownLatch never = new CountDownLatch(1);
     Handler<Json> handler =
@@ -160,7 +160,7 @@ class StepsTest extends LibraryTest {
 
   @Test
   @Execution(ExecutionMode.CONCURRENT)
-  void a_step_that_hangs_is_interrupted_and_done_by_the_next_attempt() {
+  void a_step_that_hangs_is_interrupted_and_completed_by_the_next_attempt() {
     JobId id = enqueued();
     Worker worker =
         working(
@@ -189,7 +189,7 @@ class StepsTest extends LibraryTest {
 
   @Test
   @Execution(ExecutionMode.CONCURRENT)
-  void signs_of_life_keep_a_slow_step_going() {
+  void activity_keeps_a_slow_step_running() {
     JobId id = enqueued();
     working(
         new Budgets(1, LONG, AMPLE, 2, 0),
@@ -209,7 +209,7 @@ class StepsTest extends LibraryTest {
   }
 
   @Test
-  void what_fails_alike_begins_the_handler_anew_and_then_goes_back_to_the_queue() {
+  void a_step_that_fails_repeatedly_restarts_the_handler_and_then_requeues_the_job() {
     JobId id = enqueued();
     working(
         (payload, context) -> {
@@ -242,7 +242,7 @@ class StepsTest extends LibraryTest {
   }
 
   @Test
-  void what_is_deterministic_fails_the_job_at_once() {
+  void a_deterministic_failure_fails_the_job_at_once() {
     JobId id = enqueued();
     working(
         (payload, context) ->
@@ -261,7 +261,7 @@ class StepsTest extends LibraryTest {
   }
 
   @Test
-  void a_failure_that_says_it_is_final_is_final() {
+  void a_step_failure_that_is_not_retryable_is_final() {
     JobId id = enqueued();
     working(
         (payload, context) ->
@@ -318,7 +318,7 @@ class StepsTest extends LibraryTest {
   }
 
   @Test
-  void an_operator_goes_back_to_an_earlier_step() {
+  void an_operator_can_resume_from_an_earlier_step() {
     CountDownLatch stuck = new CountDownLatch(1);
     JobId id = enqueued();
     working(
@@ -348,7 +348,7 @@ class StepsTest extends LibraryTest {
   }
 
   @Test
-  void an_operator_has_a_step_tried_again_at_once() {
+  void an_operator_can_retry_a_step_at_once() {
     CountDownLatch stuck = new CountDownLatch(1);
     JobId id = enqueued();
     working(

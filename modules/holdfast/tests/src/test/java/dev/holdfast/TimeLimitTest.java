@@ -29,7 +29,7 @@ class TimeLimitTest extends LibraryTest {
       };
 
   @Test
-  void an_attempt_that_takes_too_long_is_stopped_and_tried_again() {
+  void an_attempt_past_its_timeout_is_stopped_and_retried() {
     JobId id = enqueue(Job.of("hanging").timeout(Duration.ofMillis(200)));
     start(worker().handle("hanging", Json.class, AT_ONCE, hangsOnce));
     JobStatus job = await(id, JobState.SUCCEEDED);
@@ -45,7 +45,7 @@ class TimeLimitTest extends LibraryTest {
   }
 
   @Test
-  void timeouts_use_up_the_budget() {
+  void timeouts_use_budget() {
     JobId id = enqueue(Job.of("hanging").timeout(Duration.ofMillis(50)).maxAttempts(2));
     worker()
         .handle(
@@ -63,7 +63,7 @@ class TimeLimitTest extends LibraryTest {
   }
 
   @Test
-  void a_handler_that_ignores_its_timeout_is_given_up() {
+  void a_handler_that_ignores_its_timeout_is_abandoned() {
     CountDownLatch goOn = new CountDownLatch(1);
     JobId id = enqueue(Job.of("deaf").timeout(Duration.ofMillis(100)));
     start(
@@ -84,14 +84,14 @@ class TimeLimitTest extends LibraryTest {
   }
 
   @Test
-  void an_attempt_in_time_is_left_alone() {
+  void an_attempt_within_its_timeout_is_not_stopped() {
     JobId id = enqueue(Job.of("quick").timeout(Duration.ofDays(300)));
     worker().handle("quick", Json.class, (payload, context) -> "done").drain();
     assertThat(job(id).state()).isEqualTo(JobState.SUCCEEDED);
   }
 
   @Test
-  void a_job_past_its_deadline_is_stopped_and_not_tried_again() {
+  void a_job_past_its_deadline_is_stopped_and_not_retried() {
     JobId id = enqueue(Job.of("hanging").deadline(Instant.now().plusMillis(700)));
     start(worker().handle("hanging", Json.class, AT_ONCE, hangsOnce));
     JobStatus job = await(id, JobState.FAILED);
@@ -114,7 +114,7 @@ class TimeLimitTest extends LibraryTest {
   }
 
   @Test
-  void a_deadline_in_the_year_9999_is_as_good_as_none() {
+  void a_deadline_in_the_year_9999_does_not_stop_the_job() {
     JobId id = enqueue(Job.of("quick").deadline(Instant.parse("9999-12-31T23:59:59Z")));
     start(worker().handle("quick", Json.class, (payload, context) -> "done"));
     await(id, JobState.SUCCEEDED);

@@ -51,7 +51,7 @@ class TimelineTest extends LibraryTest {
   }
 
   @Test
-  void an_event_can_be_read_once_it_is_told() {
+  void an_event_can_be_read_once_it_is_reported() {
     JobId id = enqueue(Job.of("telling"));
     List<List<String>> seen = new ArrayList<>();
     worker()
@@ -74,7 +74,7 @@ class TimelineTest extends LibraryTest {
   }
 
   @Test
-  void several_threads_of_one_handler_may_tell() {
+  void several_threads_of_one_handler_may_report_events() {
     JobId id = enqueue(Job.of("many"));
     worker()
         .handle(
@@ -114,7 +114,7 @@ class TimelineTest extends LibraryTest {
   }
 
   @Test
-  void an_event_that_cannot_be_kept_is_refused_and_the_handler_may_go_on() {
+  void an_event_that_cannot_be_stored_is_refused_and_the_handler_may_continue() {
     JobId id = enqueue(Job.of("clumsy"));
     worker()
         .handle(

@@ -30,7 +30,7 @@ class WorkerBuilderTest extends LibraryTest {
   }
 
   @Test
-  void every_worker_has_a_name_of_its_own_and_counts_for_itself() {
+  void every_worker_has_its_own_name_and_metrics() {
     List<Kind<?>> kinds = List.of(Kind.of("k", Json.class, (payload, context) -> null));
     WorkerBuilder builder = worker("mail").component("worker:mail:7").handle(kinds);
     Worker first = start(builder);
@@ -44,7 +44,7 @@ class WorkerBuilderTest extends LibraryTest {
   }
 
   @Test
-  void the_library_checks_its_database() {
+  void check_throws_on_a_database_without_the_schema() {
     assertThatThrownBy(() -> Holdfast.on(pool(db.empty().url(), 1)).check())
         .isInstanceOf(RuntimeException.class);
     assertThat(holdfast.dataSource()).isSameAs(db.dataSource());

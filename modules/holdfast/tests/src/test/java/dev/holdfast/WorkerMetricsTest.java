@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class WorkerMetricsTest extends LibraryTest {
   @Test
-  void every_name_operators_know_is_there() {
+  void all_documented_metrics_are_present_from_the_start() {
     Worker worker = start(worker().handle("k", Json.class, (payload, context) -> null));
     assertThat(worker.metrics().snapshot())
         .containsKeys(
@@ -36,7 +36,7 @@ class WorkerMetricsTest extends LibraryTest {
   }
 
   @Test
-  void what_happens_is_counted() {
+  void retries_recoveries_runs_and_heartbeats_are_counted() {
     JobId flaky = enqueue(Job.of("flaky"));
     JobId hopeless = enqueue(Job.of("hopeless").maxAttempts(2));
     JobId slow = enqueue(Job.of("slow"));
@@ -93,7 +93,7 @@ class WorkerMetricsTest extends LibraryTest {
   }
 
   @Test
-  void a_job_that_another_worker_got_first_is_a_failed_acquisition() {
+  void a_job_that_another_worker_claimed_first_is_a_failed_acquisition() {
     Worker first = start(worker().poll(NEVER).handle("echo", Json.class, (p, context) -> p));
     Worker second = start(worker().poll(NEVER).handle("echo", Json.class, (p, context) -> p));
     // Both have looked once, because they have begun to listen.

@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  */
 public final class HoldfastMetrics implements StatementObserver {
+  /** Of all names. */
   public static final String PREFIX = "holdfast.";
 
   static final String RUN = "worker.run";
@@ -73,6 +74,7 @@ public final class HoldfastMetrics implements StatementObserver {
   private final Map<End, Counter> ends = new ConcurrentHashMap<>();
   private final Map<Verb, Timer> verbs = new ConcurrentHashMap<>();
 
+  /** Registers nothing before queues or workers are given. */
   public HoldfastMetrics(MeterRegistry registry) {
     this.registry = registry;
     this.workers = new WorkerMeters(registry, PREFIX, Set.of(RUN, QUEUE_WAIT));

@@ -54,6 +54,7 @@ public final class HoldfastTracing implements EnqueueMiddleware, Middleware {
 
   private final Tracer tracer;
 
+  /** Makes spans with this one. */
   public HoldfastTracing(OpenTelemetry openTelemetry) {
     this.tracer = openTelemetry.getTracer("dev.holdfast");
   }

@@ -77,7 +77,7 @@ final class LimitMark {
       if (PRLIMIT == null || limit == null) {
         return 0;
       }
-      // Lower than what we have: we may be a program of somebody who marks his, too.
+      // Lower than what we have: this process may itself be a program that was marked so.
       long below =
           limit.equals("unlimited") ? HIGHEST : Math.min(HIGHEST, Long.parseLong(limit) / PROGRAMS);
       if (below - LOWEST < FEWEST) {

@@ -176,7 +176,7 @@ public final class ProcessTree {
     return await();
   }
 
-  /** The whole group in one call: nobody in it can fork his way out. */
+  /** The whole group in one call: no process in it can escape by forking. */
   private void signal(String signal) {
     if (SETSID == null) {
       process.toHandle().destroy();

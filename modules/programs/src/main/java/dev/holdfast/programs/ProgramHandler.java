@@ -107,6 +107,9 @@ final class ProgramHandler implements Handler<Json> {
     putIfThere(envelope, "assetId", attributes.assetId());
     putIfThere(envelope, "partitionKey", attributes.partitionKey());
     putIfThere(envelope, "traceparent", attributes.traceparent());
+    if (!attributes.tags().isEmpty()) {
+      envelope.put("tags", attributes.tags());
+    }
     return envelope;
   }
 

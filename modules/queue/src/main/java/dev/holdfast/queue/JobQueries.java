@@ -21,19 +21,24 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.ops.Throughput;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.search.FailureGroups;
 import dev.holdfast.model.search.JobCounts;
 import dev.holdfast.model.search.JobDependencies;
-import dev.holdfast.model.value.Moment;
+import dev.holdfast.model.search.JobIdMatches;
+import dev.holdfast.model.search.RunGraph;
+import dev.holdfast.model.search.RunPage;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.HandledKinds;
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.command.Commands;
+import dev.holdfast.queue.history.ReadHistory;
+import dev.holdfast.queue.history.RecentTallies;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.read.Artifacts;
 import dev.holdfast.queue.read.ChangedJobs;
@@ -42,9 +47,10 @@ import dev.holdfast.queue.read.CountsOfJobs;
 import dev.holdfast.queue.read.FailuresBySignature;
 import dev.holdfast.queue.read.FinishedJobs;
 import dev.holdfast.queue.read.Holders;
+import dev.holdfast.queue.read.JobIdSearch;
 import dev.holdfast.queue.read.JobReader;
 import dev.holdfast.queue.read.JobStates;
-import dev.holdfast.queue.read.RecentThroughput;
+import dev.holdfast.queue.read.JobsOfRuns;
 import dev.holdfast.queue.read.RelatedJobs;
 import dev.holdfast.queue.read.Search;
 import dev.holdfast.queue.recover.CountWarnings;
@@ -61,11 +67,13 @@ import org.jspecify.annotations.Nullable;
 /** Reads jobs: find, list, search, count, their timelines, steps and logs, and what changed. */
 public final class JobQueries {
   private final Database database;
+  private final RecentTallies recentTallies = new RecentTallies();
 
   JobQueries(Database database) {
     this.database = database;
   }
 
+  /** A job as it is now; empty when there is none of this id. */
   public Optional<JobStatus> find(JobId job) {
     return database.run(
         "find",
@@ -74,7 +82,7 @@ public final class JobQueries {
           if (found.isEmpty() || !mayBeInBatch(found.get())) {
             return found;
           }
-          WriteOut.beforeReading(connection, List.of(job));
+          MaterializeBatch.beforeReading(connection, List.of(job));
           return JobReader.find(connection, job);
         });
   }
@@ -88,7 +96,7 @@ public final class JobQueries {
     return database.run(
         verb,
         connection -> {
-          WriteOut.beforeReading(connection);
+          MaterializeBatch.beforeReading(connection);
           return work.on(connection);
         });
   }
@@ -97,7 +105,7 @@ public final class JobQueries {
     return database.run(
         verb,
         connection -> {
-          WriteOut.beforeReading(connection, jobs);
+          MaterializeBatch.beforeReading(connection, jobs);
           return work.on(connection);
         });
   }
@@ -136,19 +144,41 @@ public final class JobQueries {
     return reading("dependencies", connection -> RelatedJobs.of(connection, job));
   }
 
+  /**
+   * The newest runs: jobs that name the same run.
+   *
+   * @param before runs older than this one; null for the newest
+   */
+  public RunPage runs(@Nullable String tenant, @Nullable JobId before, int most) {
+    return reading("runs", connection -> JobsOfRuns.page(connection, tenant, before, most));
+  }
+
+  /** The jobs of a run and the dependencies between them; empty if there is no job of it. */
+  public Optional<RunGraph> run(JobId run, @Nullable String tenant) {
+    return reading("run", connection -> JobsOfRuns.graph(connection, tenant, run));
+  }
+
+  /** The jobs whose ids begin or end with a part, see {@link JobIdMatches#part}. */
+  public JobIdMatches idsLike(String part, @Nullable String tenant) {
+    return database.run("idsLike", connection -> JobIdSearch.of(connection, tenant, part));
+  }
+
   /** What FAILED jobs failed of, grouped by signature, the latest first. */
   public FailureGroups failures(@Nullable String tenant, int most) {
     return database.run("failures", connection -> FailuresBySignature.of(connection, tenant, most));
   }
 
+  /** What happened to a job, numbered from 1 without gaps. */
   public List<JobEvent> timeline(JobId job) {
     return reading("timeline", List.of(job), connection -> JobReader.timeline(connection, job));
   }
 
+  /** Of a job, in their order, the one that runs included. */
   public List<Attempt> attempts(JobId job) {
     return reading("attempts", List.of(job), connection -> JobReader.attempts(connection, job));
   }
 
+  /** What a job has published. */
   public List<PublishedArtifact> artifacts(JobId job) {
     return database.run("artifacts", connection -> Artifacts.of(connection, job));
   }
@@ -163,6 +193,7 @@ public final class JobQueries {
     return database.run("stepsOverview", connection -> Steps.overview(connection, job));
   }
 
+  /** One step of a job, with its checkpoint. */
   public Optional<StepStatus> step(JobId job, String step) {
     return database.run("step", connection -> Steps.one(connection, job, step));
   }
@@ -170,6 +201,11 @@ public final class JobQueries {
   /** The changes that a step made in its workspace, if it is done and has one. */
   public Optional<Patch> patch(JobId job, String step) {
     return database.run("patch", connection -> Steps.patch(connection, job, step));
+  }
+
+  /** The patches of all steps that are done, in their order: git applies them as one. */
+  public Optional<Patch> patches(JobId job) {
+    return database.run("patches", connection -> Steps.patches(connection, job));
   }
 
   /** The end of a job's log, from where a reader has come to. */
@@ -223,7 +259,7 @@ public final class JobQueries {
               if (names.size() == leases.size()) {
                 return names;
               }
-              WriteOut.beforeReading(connection, leases.stream().map(Lease::job).toList());
+              MaterializeBatch.beforeReading(connection, leases.stream().map(Lease::job).toList());
               return JobStates.workers(connection, leases);
             });
   }
@@ -237,7 +273,7 @@ public final class JobQueries {
           if (heard.isPresent() || lease.attempt() != BatchClaims.ATTEMPT) {
             return heard;
           }
-          WriteOut.beforeReading(connection, List.of(lease.job()));
+          MaterializeBatch.beforeReading(connection, List.of(lease.job()));
           return JobStates.heartbeatAt(connection, lease);
         });
   }
@@ -252,6 +288,7 @@ public final class JobQueries {
     return reading("running", connection -> Dispatches.running(connection, queue, worker));
   }
 
+  /** Due jobs in the queues, counted up to {@code most}. */
   public long depth(List<String> queues, long most) {
     return reading("depth", connection -> Queues.depth(connection, queues, most, null));
   }
@@ -261,6 +298,7 @@ public final class JobQueries {
     return reading("depth", connection -> Queues.depth(connection, queues, most, tenant));
   }
 
+  /** How many jobs there are, by queue, kind and state. */
   public Statistics statistics() {
     return statistics(null);
   }
@@ -283,10 +321,9 @@ public final class JobQueries {
     return database.run("finished", connection -> FinishedJobs.since(connection, since, tenant));
   }
 
-  /** What ended between two moments, of all queues together, in spans of this length. */
-  public List<Moment> past(Duration span, Instant from, Instant until, @Nullable String tenant) {
-    return database.run(
-        "past", connection -> RecentThroughput.between(connection, span, from, until, tenant));
+  /** What was enqueued and ended over a span that ends now, and how long it took. */
+  public JobHistory history(JobHistory.Query query) {
+    return ReadHistory.of(database, query, recentTallies);
   }
 
   /** Workers that hold leases, with up to so many jobs each. */

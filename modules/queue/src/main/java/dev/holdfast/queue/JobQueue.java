@@ -10,20 +10,25 @@ import dev.holdfast.model.attempt.LogLines;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.admin.HandledKinds;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.claim.Claim;
 import dev.holdfast.queue.command.Cancel;
 import dev.holdfast.queue.command.Commands;
+import dev.holdfast.queue.command.Delete;
+import dev.holdfast.queue.command.Edit;
 import dev.holdfast.queue.command.Retry;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueIdempotent;
@@ -33,7 +38,6 @@ import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.read.JobStates;
 import dev.holdfast.queue.report.AppendLog;
 import dev.holdfast.queue.report.Publish;
-import dev.holdfast.queue.schedule.FireSchedules;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.settle.Complete;
 import dev.holdfast.queue.settle.Settle;
@@ -62,6 +66,7 @@ public final class JobQueue {
   private final Database database;
   private final Database heartbeats;
   private final QueueNotifier notifier;
+  private final Codec codec;
   private final Enqueue enqueue;
   private final Claim claim;
   private final Backoff backoff;
@@ -75,22 +80,26 @@ public final class JobQueue {
       Database database,
       Database heartbeats,
       QueueNotifier notifier,
+      Codec codec,
       Enqueue enqueue,
       Backoff backoff,
       int batchFrom) {
     this.database = database;
     this.heartbeats = heartbeats;
     this.notifier = notifier;
+    this.codec = codec;
     this.enqueue = enqueue;
     this.backoff = backoff;
     this.claim = new Claim(database, backoff, batches, batchFrom);
     this.settle = new Settle(database, backoff, batches);
   }
 
+  /** Returns once the job is durable. */
   public Enqueued enqueue(Job job) {
     return enqueue.one(job);
   }
 
+  /** All of them or none. */
   public List<Enqueued> enqueue(List<Job> jobs) {
     return enqueue.all(jobs);
   }
@@ -112,12 +121,7 @@ public final class JobQueue {
         connection -> EnqueueIdempotent.once(connection, enqueue, scope, key, digest, jobs));
   }
 
-  /** Enqueues the job of a schedule now; empty when there is no such schedule. */
-  public Optional<Enqueued> runSchedule(String name) {
-    return database.transact(
-        "runSchedule", connection -> FireSchedules.now(connection, enqueue, name));
-  }
-
+  /** Takes due jobs of a queue, each under a lease. */
   public Claimed claim(String queue, int most, String worker, Duration lease) {
     return claim.from(queue, most, worker, lease, null, Claim.Receiver.LOCAL);
   }
@@ -151,6 +155,7 @@ public final class JobQueue {
     return database.run("heldBy", connection -> Claim.heldBy(connection, worker));
   }
 
+  /** Extends the leases that are still held; one result each. */
   public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
     return leases.isEmpty()
         ? List.of()
@@ -213,7 +218,7 @@ public final class JobQueue {
     return database.run(
         "mayBeKnown",
         connection -> {
-          WriteOut.beforeReading(connection, List.of(job));
+          MaterializeBatch.beforeReading(connection, List.of(job));
           return HandledKinds.mayBe(connection, job, patience);
         });
   }
@@ -231,6 +236,7 @@ public final class JobQueue {
             Settle.writingOut(connection, lines.lease(), () -> AppendLog.write(connection, lines)));
   }
 
+  /** Takes artifacts for the job's, if the attempt holds it. */
   public Ack publish(Publication publication) {
     return database.run(
         "publish",
@@ -250,6 +256,7 @@ public final class JobQueue {
     return settle.all(settlements);
   }
 
+  /** Ends an attempt, if it still holds the job. */
   public Ack settle(Settlement settlement) {
     return settle.all(List.of(settlement)).getFirst();
   }
@@ -263,7 +270,7 @@ public final class JobQueue {
     // connection, and not beside a snapshot that would take the write for a conflict.
     if (batches.find(lease) != null
         && connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED) {
-      heartbeats.run("succeed", own -> WriteOut.unlocked(own, List.of(lease)));
+      heartbeats.run("succeed", own -> MaterializeBatch.unlocked(own, List.of(lease)));
     }
     return settle.succeed(connection, settlement);
   }
@@ -316,6 +323,37 @@ public final class JobQueue {
       List<JobId> jobs, boolean cascade, String reason, Duration grace, @Nullable String tenant) {
     return database.transact(
         "cancel", connection -> Cancel.of(connection, jobs, cascade, reason, grace, tenant));
+  }
+
+  /** Changes a job that no worker has claimed; empty when there is no such job. */
+  public Optional<JobEdit.Answer> edit(JobId job, JobEdit edit) {
+    return edit(job, edit, null);
+  }
+
+  /** The same, for a job of one tenant only. */
+  public Optional<JobEdit.Answer> edit(JobId job, JobEdit edit, @Nullable String tenant) {
+    Optional<Edit.Edited> edited =
+        database.transact(
+            "edit",
+            connection ->
+                Settle.storing(
+                    "edit",
+                    Refusal.PAYLOAD_NOT_JSON,
+                    () -> Edit.one(connection, job, edit, codec, tenant)));
+    edited.map(Edit.Edited::queue).ifPresent(queue -> notifier.send(List.of(queue)));
+    return edited.map(Edit.Edited::answer);
+  }
+
+  /**
+   * Deletes a job that does not run, with all that is known of it; empty when there is no such job.
+   */
+  public Optional<Deletion> delete(JobId job) {
+    return delete(job, null);
+  }
+
+  /** The same, for a job of one tenant only. */
+  public Optional<Deletion> delete(JobId job, @Nullable String tenant) {
+    return database.transact("delete", connection -> Delete.one(connection, job, tenant));
   }
 
   /** The jobs that were requeued. */

@@ -3,12 +3,14 @@ package dev.holdfast.queue;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.admin.Retention;
-import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.claim.Promote;
 import dev.holdfast.queue.claim.Unblock;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueIdempotent;
+import dev.holdfast.queue.history.SumUpHistory;
 import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.read.Artifacts;
 import dev.holdfast.queue.recover.Expire;
@@ -18,11 +20,12 @@ import dev.holdfast.queue.schedule.FireSchedules;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
- * What reapers run again and again: lost leases, expired jobs, due retries, schedules, retention.
- * Any number of processes may run it at the same time.
+ * What reapers run again and again: lost leases, expired jobs, due retries, schedules, history,
+ * retention. Any number of processes may run it at the same time.
  */
 public final class Maintenance {
   private static final int BATCH = 1_000;
@@ -30,6 +33,7 @@ public final class Maintenance {
   private final Database database;
   private final QueueNotifier notifier;
   private final Enqueue enqueue;
+  private volatile Duration historyPiece = SumUpHistory.LONGEST_PIECE;
 
   Maintenance(Database database, QueueNotifier notifier, Enqueue enqueue) {
     this.database = database;
@@ -63,6 +67,37 @@ public final class Maintenance {
     return database.transact("fire", connection -> FireSchedules.due(connection, enqueue));
   }
 
+  /** The same; the answer is how long until the next schedule is due, if there is one. */
+  public Optional<Duration> fireOnTime() {
+    return database.transact(
+        "fireOnTime",
+        connection -> {
+          FireSchedules.due(connection, enqueue);
+          return FireSchedules.untilNext(connection);
+        });
+  }
+
+  /**
+   * Sums up jobs for the history, up to a quarter of an hour of them. True when there are more to
+   * sum up now. Does nothing while another process does it. Where that many jobs cannot be summed
+   * up within the limit on statements, fewer are tried the next time, until all is summed up.
+   */
+  public boolean sumUpHistory() {
+    Duration piece = historyPiece;
+    try {
+      SumUpHistory.Progress progress =
+          database.transactByKey(
+              "sumUpHistory", connection -> SumUpHistory.piece(connection, piece));
+      if (progress == SumUpHistory.Progress.DONE) {
+        historyPiece = SumUpHistory.LONGEST_PIECE;
+      }
+      return progress == SumUpHistory.Progress.MORE;
+    } catch (DatabaseException failed) {
+      historyPiece = SumUpHistory.shorter(piece);
+      throw failed;
+    }
+  }
+
   /** Deletes jobs that ended in this state longer ago than this, up to 1,000 of them. */
   public int retain(JobState state, Duration olderThan) {
     return database.run(
@@ -90,7 +125,7 @@ public final class Maintenance {
     database.run(
         verb,
         connection -> {
-          WriteOut.old(connection);
+          MaterializeBatch.old(connection);
           return true;
         });
   }

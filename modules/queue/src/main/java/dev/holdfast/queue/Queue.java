@@ -4,6 +4,7 @@ import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.queue.enqueue.Enqueue;
+import dev.holdfast.queue.enqueue.EnqueueDefaults;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
@@ -23,6 +24,7 @@ public final class Queue implements AutoCloseable {
   private final Database database;
   private final Database heartbeats;
   private final QueueNotifier notifier;
+  private final EnqueueDefaults defaults;
   private final JobQueue jobs;
   private final JobQueries queries;
   private final QueueAdmin admin;
@@ -37,11 +39,13 @@ public final class Queue implements AutoCloseable {
     this.database = Database.pooled(dataSource, options.observer(), options.connections());
     this.heartbeats = database.dedicated(dataSource, HEARTBEAT_ANSWER);
     this.notifier = new QueueNotifier(database, dataSource);
-    Enqueue enqueue = new Enqueue(database, notifier, codec, options.retries());
+    this.defaults = new EnqueueDefaults(options.retries());
+    Enqueue enqueue = new Enqueue(database, notifier, codec, defaults);
     Backoff backoff = new Backoff(options.retries());
-    this.jobs = new JobQueue(database, heartbeats, notifier, enqueue, backoff, options.batchFrom());
+    this.jobs =
+        new JobQueue(database, heartbeats, notifier, codec, enqueue, backoff, options.batchFrom());
     this.queries = new JobQueries(database);
-    this.admin = new QueueAdmin(database, notifier, codec);
+    this.admin = new QueueAdmin(database, notifier, codec, enqueue, defaults);
     this.maintenance = new Maintenance(database, notifier, enqueue);
     this.access = new Access(database);
     this.workers = new WorkerRegistry(database, notifier);
@@ -58,6 +62,7 @@ public final class Queue implements AutoCloseable {
     /** Fewer are claimed as quickly row by row, and such claims do not wait for each other. */
     private static final int BACKLOG = 100;
 
+    /** Eight connections, observed by nobody. */
     public static final Options DEFAULT =
         new Options(8, StatementObserver.NONE, RetryDefaults.NONE);
 
@@ -69,18 +74,22 @@ public final class Queue implements AutoCloseable {
       this(connections, observer, RetryDefaults.NONE);
     }
 
+    /** How many connections of the pool the verbs may use at once. */
     public Options connections(int value) {
       return new Options(value, observer, retries, batchFrom);
     }
 
+    /** Who is told of every statement. */
     public Options observer(StatementObserver value) {
       return new Options(connections, value, retries, batchFrom);
     }
 
+    /** From how large a backlog on claims are made in batches. */
     public Options batchFrom(int value) {
       return new Options(connections, observer, retries, value);
     }
 
+    /** What holds for jobs that do not say how often they are retried. */
     public Options retries(RetryDefaults value) {
       return new Options(connections, observer, value, batchFrom);
     }
@@ -89,6 +98,11 @@ public final class Queue implements AutoCloseable {
   /** The life of a job, from its enqueue to its end. */
   public JobQueue jobs() {
     return jobs;
+  }
+
+  /** What jobs are enqueued with, by kind, where they do not say so; see Holdfast.defaults. */
+  public EnqueueDefaults defaults() {
+    return defaults;
   }
 
   /** Reads jobs. */
@@ -101,22 +115,22 @@ public final class Queue implements AutoCloseable {
     return admin;
   }
 
-  /** What reapers run. */
+  /** What reapers run; a worker does so by itself. */
   public Maintenance maintenance() {
     return maintenance;
   }
 
-  /** API keys and signing keys. */
+  /** API keys and signing keys; for servers. */
   public Access access() {
     return access;
   }
 
-  /** Worker processes and their supervisors. */
+  /** Worker processes and their supervisors; for supervisors. */
   public WorkerRegistry workers() {
     return workers;
   }
 
-  /** Subscribes to the queues that have work. */
+  /** Subscribes to the queues that have work; for workers. */
   public QueueNotifier notifier() {
     return notifier;
   }
@@ -150,6 +164,7 @@ public final class Queue implements AutoCloseable {
     startPatience = patience;
   }
 
+  /** Of the server and of the schema. */
   public DatabaseVersion version() {
     return database.run("version", Schema::about);
   }

@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.ops.QueueStatus;
@@ -11,9 +12,12 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.Queues;
-import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.batch.MaterializeBatch;
+import dev.holdfast.queue.enqueue.Enqueue;
+import dev.holdfast.queue.enqueue.EnqueueDefaults;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.notify.QueueNotifier;
+import dev.holdfast.queue.schedule.FireSchedules;
 import dev.holdfast.queue.schedule.Schedules;
 import dev.holdfast.queue.settle.Settle;
 import java.time.Duration;
@@ -27,13 +31,23 @@ public final class QueueAdmin {
   private final Database database;
   private final QueueNotifier notifier;
   private final Codec codec;
+  private final Enqueue enqueue;
+  private final EnqueueDefaults defaults;
 
-  QueueAdmin(Database database, QueueNotifier notifier, Codec codec) {
+  QueueAdmin(
+      Database database,
+      QueueNotifier notifier,
+      Codec codec,
+      Enqueue enqueue,
+      EnqueueDefaults defaults) {
     this.database = database;
     this.notifier = notifier;
     this.codec = codec;
+    this.enqueue = enqueue;
+    this.defaults = defaults;
   }
 
+  /** All queues that have settings or unfinished jobs. */
   public List<QueueStatus> queues() {
     return queues(null);
   }
@@ -43,7 +57,7 @@ public final class QueueAdmin {
     return database.run(
         "queues",
         connection -> {
-          WriteOut.beforeReading(connection);
+          MaterializeBatch.beforeReading(connection);
           return Queues.list(connection, tenant);
         });
   }
@@ -56,6 +70,7 @@ public final class QueueAdmin {
     return database.run("isKnown", connection -> Queues.isKnown(connection, queue));
   }
 
+  /** Nothing more is claimed from the queue; running jobs go on. */
   public void pause(String queue) {
     database.run("pause", connection -> Queues.pause(connection, Limits.queue(queue)));
   }
@@ -102,6 +117,7 @@ public final class QueueAdmin {
     notifier.send(List.of(queue));
   }
 
+  /** Lifts the rate. */
   public void liftRate(String queue) {
     database.run("liftRate", connection -> Queues.rate(connection, Limits.queue(queue), null));
     notifier.send(List.of(queue));
@@ -121,7 +137,8 @@ public final class QueueAdmin {
   }
 
   /** Makes a schedule, or changes the one of that name. */
-  public void schedule(Schedule schedule) {
+  public void schedule(Schedule given) {
+    Schedule schedule = given.job(defaults.declared(given.job()));
     database.transact(
         "schedule",
         connection ->
@@ -131,6 +148,17 @@ public final class QueueAdmin {
                 () -> Schedules.set(connection, schedule, codec)));
   }
 
+  /**
+   * Enqueues the job of a schedule now, and leaves its times as they are; empty when there is no
+   * such schedule. Of a schedule without overlap it is a duplicate while the last job has not
+   * ended.
+   */
+  public Optional<Enqueued> runSchedule(String name) {
+    return database.transact(
+        "runSchedule", connection -> FireSchedules.now(connection, enqueue, name));
+  }
+
+  /** All of them by name, with their next and last times. */
   public List<ScheduleStatus> schedules() {
     return database.run("schedules", Schedules::list);
   }
@@ -145,6 +173,7 @@ public final class QueueAdmin {
     return database.transact("resumeSchedule", connection -> Schedules.resume(connection, name));
   }
 
+  /** False when there is no such schedule; jobs that it has enqueued stay. */
   public boolean removeSchedule(String name) {
     return database.run("removeSchedule", connection -> Schedules.remove(connection, name));
   }

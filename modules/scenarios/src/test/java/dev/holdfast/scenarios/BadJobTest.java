@@ -19,14 +19,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** What an operator may not do to a job, and what a worker cannot do with one. */
+/** Commands that a job's state rejects, and jobs that a worker cannot run. */
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class BadJobTest {
   @Test
   @OnlyWithAll
-  void a_job_without_handler_fails_at_once_and_its_worker_goes_on(World world) {
+  void a_job_without_handler_fails_at_once_and_its_worker_continues(World world) {
     world.worker().env("HOLDFAST_WORKER_UNKNOWN_KIND_TIMEOUT", "0s").start();
     JobStatus failed = world.await(world.enqueue("unheard-of", "{}"), JobState.FAILED);
     Failure failure = Objects.requireNonNull(failed.failure());
@@ -81,7 +81,7 @@ class BadJobTest {
                 Objects.requireNonNull(end.cancelRequestedAt()),
                 Objects.requireNonNull(end.finishedAt()))
             .toMillis();
-    // A second, and room for a machine that has other things to do.
+    // A second, with tolerance for a busy machine.
     assertThat(millis).isLessThan(10_000);
     assertThat(worker.isAlive()).isTrue();
   }

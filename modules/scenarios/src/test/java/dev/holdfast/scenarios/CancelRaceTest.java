@@ -40,7 +40,7 @@ class CancelRaceTest {
   private static final Set<String> ENDS =
       Set.of(EventType.DONE, EventType.CANCELLED, EventType.FAILED);
 
-  /** How long the handler works on after it began, and how long the other waits with its cancel. */
+  /** How long the handler runs after it began, and how long the cancel is delayed. */
   record Race(long workMicros, long cancelMicros, boolean beforeItBegins) {
     static Race of(Random random, int number) {
       return switch (number % 4) {
@@ -58,7 +58,8 @@ class CancelRaceTest {
   private final Set<JobId> finished = ConcurrentHashMap.newKeySet();
 
   @Test
-  void cancel_against_completion_has_one_end_and_the_answer_agrees(World world) throws Exception {
+  void a_cancel_racing_with_completion_has_one_outcome_and_its_response_agrees(World world)
+      throws Exception {
     Random random = new Random(1);
     Map<Outcome, Integer> answers = new EnumMap<>(Outcome.class);
     Map<JobState, Integer> ends = new EnumMap<>(JobState.class);

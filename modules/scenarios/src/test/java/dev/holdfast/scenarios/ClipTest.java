@@ -28,7 +28,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The clip job, with a real ffmpeg on a real video, whatever happens to its worker. */
+/** The clip job, with a real ffmpeg on a real video, under kills and cancels. */
+@OnlyWithAll
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
@@ -73,7 +74,7 @@ class ClipTest {
   }
 
   @Test
-  void the_timeline_of_a_clip_is_the_one_that_was_promised() throws IOException {
+  void the_timeline_of_a_clip_has_the_specified_events() throws IOException {
     ChildProcess worker = worker().start();
     JobId job = world.enqueue("clip", Video.request(2, 3));
     JobStatus done = world.await(job, JobState.SUCCEEDED);
@@ -92,7 +93,7 @@ class ClipTest {
   }
 
   @Test
-  void what_is_too_large_fails_before_any_work() throws IOException {
+  void a_source_that_is_too_large_fails_before_any_work() throws IOException {
     worker().env("CLIP_MOST_BYTES", "1000").start();
     JobId job = world.enqueue("clip", Video.request(0, 1));
     Failure failure = Objects.requireNonNull(world.await(job, JobState.FAILED).failure());
@@ -105,7 +106,7 @@ class ClipTest {
   }
 
   @Test
-  void a_source_outside_its_folder_or_none_at_all_is_refused() throws IOException {
+  void a_source_outside_its_folder_or_missing_is_rejected() throws IOException {
     worker().start();
     Files.writeString(world.folder().resolve("no.mp4"), "this is no video");
     Files.createSymbolicLink(world.folder().resolve("passwd.mp4"), Path.of("/etc/passwd"));
@@ -158,8 +159,8 @@ class ClipTest {
   }
 
   @Test
-  @OnlyWithAll
-  void a_worker_killed_between_publication_and_settling_leaves_nothing_to_do() throws IOException {
+  void after_a_kill_between_publication_and_settling_the_clip_is_not_made_again()
+      throws IOException {
     ChildProcess victim = worker().start();
     JobId job = world.enqueue("clip-and-wait", Video.request(1, 2));
     victim.awaitLine("published " + job + "#1", SOON);
@@ -181,8 +182,7 @@ class ClipTest {
   }
 
   @Test
-  @OnlyWithAll
-  void a_clip_that_is_cancelled_ends_its_ffmpeg() throws Exception {
+  void cancelling_a_clip_ends_its_ffmpeg() throws Exception {
     video.slow();
     ChildProcess worker = worker().start();
     JobId job = world.enqueue("clip", Video.request(0, 15));

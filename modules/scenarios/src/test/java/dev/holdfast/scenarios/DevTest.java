@@ -16,6 +16,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Extent;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestServer;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** How {@code holdfast dev} ends, and what the next one in its folder finds. */
+@OnlyWithAll
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class DevTest {
@@ -66,7 +68,8 @@ class DevTest {
 
   @ParameterizedTest
   @MethodSource("whetherTheServerIsKilledToo")
-  void after_a_kill_the_next_dev_has_all_jobs_and_recovers_the_interrupted_one(boolean serverToo) {
+  void after_a_kill_the_next_dev_keeps_all_jobs_and_recovers_the_interrupted_one(
+      boolean serverToo) {
     ChildProcess dev = dev().start();
     Running before = server();
     Path gate = processes.folder().resolve("go");
@@ -91,7 +94,7 @@ class DevTest {
       again.awaitLine("began " + interrupted + "#2", SOON);
       world.open(gate);
       world.await(interrupted, JobState.SUCCEEDED);
-      // Its worker noticed and gave it back, unless it could reach the database no more.
+      // Its worker noticed and released it, unless the database was already unreachable.
       assertThat(world.timeline(interrupted).types())
           .hasSize(5)
           .startsWith(CREATED, PROCESSING)

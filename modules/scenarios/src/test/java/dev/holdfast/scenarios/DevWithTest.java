@@ -32,12 +32,12 @@ class DevWithTest {
   }
 
   @Test
-  void a_python_worker_runs_jobs_and_ends_with_dev_as_does_what_another_program_left() {
+  void a_python_worker_runs_jobs_and_ends_with_dev_as_do_orphaned_processes() {
     assumeTrue(hasPython(), "Python 3.10 or later is not installed");
     String worker =
         "PYTHONPATH='%s' exec python3 '%s'"
             .formatted(PYTHON.resolve("src"), PYTHON.resolve("examples/worker.py"));
-    // The second one ends at once and is told of; what it left in the background does not stay.
+    // The second program exits at once and is reported; its background process is ended.
     String left =
         "sleep 987654 & echo $! >pid; echo \"at $HOLDFAST_SERVER_URL\"; sleep 0.1; exit 3";
     ChildProcess dev = DevTest.dev(processes).arguments("--with", worker, "--with", left).start();
@@ -61,7 +61,7 @@ class DevWithTest {
 
   @Test
   @OnlyWithAll
-  void where_keys_are_wanted_a_program_gets_one_that_is_revoked_at_the_end() throws Exception {
+  void where_keys_are_required_a_program_gets_one_that_is_revoked_at_the_end() throws Exception {
     ChildProcess first = DevTest.dev(processes).start();
     Launch.Answer made = processes.launch("keys", "create", "--role", "admin").run();
     assertThat(made.code()).isZero();

@@ -19,13 +19,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A process that stands still for longer than its leases, and then goes on as if nothing was. */
+/** A process that is suspended for longer than its leases, and then continues. */
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class FreezeTest {
   @Test
-  void the_late_result_of_a_frozen_worker_is_refused_and_the_worker_goes_on(World world) {
+  void the_late_result_of_a_frozen_worker_is_rejected_and_the_worker_continues(World world) {
     Path gate = world.gate("go");
     ChildProcess frozen = world.worker().start();
     JobId job = world.enqueueHeld("stubborn-hold", gate);

@@ -90,7 +90,7 @@ class InstalledLibraryTest {
 
   @Test
   @OnlyWithAll
-  void a_project_of_its_own_builds_tests_and_runs_with_it(TestDatabase databases)
+  void a_separate_project_builds_tests_and_runs_with_the_library(TestDatabase databases)
       throws IOException {
     List<Shown> shown = shown("README.md");
     assertThat(shown).hasSize(1);
@@ -155,7 +155,7 @@ class InstalledLibraryTest {
 
   @Test
   @OnlyWithAll
-  void an_application_of_spring_boot_builds_tests_and_runs_with_the_starter(TestDatabase databases)
+  void a_spring_boot_application_builds_tests_and_runs_with_the_starter(TestDatabase databases)
       throws Exception {
     List<Shown> shown = shown("examples/spring-shop/README.md");
     assertThat(shown).hasSize(5);
@@ -215,7 +215,7 @@ class InstalledLibraryTest {
 
   @Test
   @OnlyWithAll
-  void where_there_is_no_other_jdk_the_message_says_what_to_set() throws IOException {
+  void without_a_suitable_jdk_the_message_says_what_to_set() throws IOException {
     Files.writeString(checkout.resolve("toolchains.xml"), "<toolchains/>");
     List<String> said =
         maven

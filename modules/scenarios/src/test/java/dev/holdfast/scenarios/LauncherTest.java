@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** {@code ./holdfast} in a checkout that is built; its cache of classes helps and never hinders. */
+/** {@code ./holdfast} in a checkout that is built; its class cache is optional. */
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class LauncherTest {
@@ -69,7 +69,7 @@ class LauncherTest {
   }
 
   @Test
-  void works_with_options_that_no_cache_goes_together_with() throws IOException {
+  void works_with_options_that_exclude_a_cache() throws IOException {
     Files.copy(ClassCache.WORKER.file(), cache);
     works("-Xshare:auto");
   }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The database has done it, but the answer never arrives. */
+/** The database has committed, but its response is lost. */
 @Durable
 @ExtendWith(WorldExtension.class)
 class LostAnswerTest {
@@ -63,7 +63,7 @@ class LostAnswerTest {
   }
 
   @Test
-  void an_enqueue_with_a_unique_key_does_not_take_itself_for_a_duplicate() {
+  void a_repeated_enqueue_with_a_unique_key_is_not_its_own_duplicate() {
     try (Holdfast holdfast = Holdfast.on(throughProxy())) {
       Job job = Job.of("clock").uniqueKey("once");
       CountDownLatch lost = proxy.loseNextReplyTo("COMMIT");
@@ -74,7 +74,7 @@ class LostAnswerTest {
   }
 
   @Test
-  void an_enqueue_in_the_callers_transaction_can_be_asked_for_and_done_again() throws SQLException {
+  void an_enqueue_in_the_callers_transaction_can_be_looked_up_and_repeated() throws SQLException {
     Job job = Job.of("clock");
     DataSource source = throughProxy();
     try (Holdfast holdfast = Holdfast.on(source)) {
@@ -123,7 +123,7 @@ class LostAnswerTest {
 
   @Test
   @OnlyWithAll
-  void a_settle_is_sent_again_and_is_no_late_result() {
+  void a_repeated_settle_is_not_a_late_result() {
     ChildProcess worker = workerThroughProxy();
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'SUCCEEDED'");
     JobId job = world.enqueue("work", new ScenarioKinds.Work(0));
@@ -137,7 +137,7 @@ class LostAnswerTest {
 
   @Test
   @OnlyWithAll
-  void a_claim_nobody_heard_of_is_given_back_without_using_budget() {
+  void a_claim_whose_response_was_lost_is_released_without_using_budget() {
     world.enqueue("work", new ScenarioKinds.Work(0));
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");
     ChildProcess worker = workerThroughProxy();
@@ -156,7 +156,7 @@ class LostAnswerTest {
     return database.dataSource(proxy, 4);
   }
 
-  /** With leases that do not run out during the test, so that nothing is mended by reaping. */
+  /** With leases that do not expire during the test, so that nothing is recovered by reaping. */
   private ChildProcess workerThroughProxy() {
     return world
         .worker()

@@ -62,7 +62,7 @@ final class Maven {
     return this;
   }
 
-  /** What of ours is installed by now. */
+  /** The artifacts of Holdfast that are installed so far. */
   List<String> installed() throws IOException {
     try (Stream<Path> artifacts = Files.list(repository.resolve("dev").resolve(OURS))) {
       return artifacts.map(artifact -> artifact.getFileName().toString()).toList();

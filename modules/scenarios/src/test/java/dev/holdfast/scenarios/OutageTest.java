@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The database goes away, or the way to it, and comes back. */
+/** Outages of the database and of the network to it. */
 @Durable
 @ExtendWith(WorldExtension.class)
 class OutageTest {
@@ -42,7 +42,7 @@ class OutageTest {
 
   @Test
   @OnlyWithAll
-  void not_even_an_outage_longer_than_the_lease_makes_a_mass_requeue() throws InterruptedException {
+  void an_outage_longer_than_the_lease_causes_no_mass_requeue() throws InterruptedException {
     try (OwnServer server = OwnServer.start();
         World world = server.world()) {
       outages(server, world, LEASE.plusMillis(500));
@@ -113,7 +113,7 @@ class OutageTest {
 
   @Test
   @OnlyWithAll
-  void workers_cut_off_for_several_leases_go_on_afterwards_and_requeue_nothing(
+  void workers_disconnected_for_several_leases_continue_and_requeue_nothing(
       World world, TestDatabase database) {
     try (FaultProxy proxy = FaultProxy.before(database)) {
       List<ChildProcess> workers =

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** Hands in a job every few milliseconds until it is told to stop. */
+/** Enqueues a job every few milliseconds until it is stopped. */
 final class Producer {
   private static final Duration PAUSE = Duration.ofMillis(5);
 

@@ -28,7 +28,8 @@ class ProgramsTest {
       Path.of("..", "..", "examples", "programs", "holdfast.yaml").toAbsolutePath().normalize();
 
   @Test
-  void the_examples_run_as_they_are(World world) throws IOException {
+  @OnlyWithAll
+  void the_examples_run_unchanged(World world) throws IOException {
     world.worker("--config", EXAMPLES.toString()).env("HOLDFAST_FOLDER", "data").start();
     Path text = Files.writeString(world.folder().resolve("text"), "a rose is\na rose\n");
     JobId words = world.enqueue("wordcount", Map.of("file", text.toString()));
@@ -48,7 +49,7 @@ class ProgramsTest {
   }
 
   @Test
-  void a_killed_worker_takes_its_programs_with_it_whatever_they_do_against_that(World world)
+  void programs_of_a_killed_worker_end_even_if_they_detach_or_ignore_signals(World world)
       throws Exception {
     Files.writeString(
         world.folder().resolve("holdfast.yaml"),
@@ -85,7 +86,8 @@ class ProgramsTest {
 
   @Test
   @OnlyWithAll
-  void what_failed_can_be_inspected_and_cleaned_up(World world) throws IOException {
+  void the_scratch_folder_of_a_failed_job_can_be_inspected_and_cleaned_up(World world)
+      throws IOException {
     Files.writeString(
         world.folder().resolve("holdfast.yaml"),
         """

@@ -38,7 +38,7 @@ class RedeployTest {
 
   @Test
   @OnlyWithAll
-  void redeploys_under_load_lose_nothing_and_repeat_nothing(World world) {
+  void redeploys_under_load_lose_no_job_and_repeat_none(World world) {
     // Long leases: a machine that stands still for a second must not look like a dead worker.
     ChildProcess current = withLongLeases(world).start();
     Producer producer = Producer.start(world, () -> Job.of("work", new ScenarioKinds.Work(30)));
@@ -56,7 +56,7 @@ class RedeployTest {
     assertThat(ran(world)).isEqualTo(jobs);
     assertThat(world.count("SELECT count(DISTINCT job) FROM ran")).isEqualTo(jobs);
     assertThat(world.count("SELECT count(*) FROM holdfast.job")).isEqualTo(jobs);
-    // A worker may just be claiming when it is told to stop; it then gives back what it got.
+    // A worker may be claiming when it is stopped; it then releases what it claimed.
     assertThat(
             world
                 .sql()
@@ -71,7 +71,7 @@ class RedeployTest {
   }
 
   @Test
-  void a_job_that_outlasts_the_shutdown_is_given_back_at_once_with_its_budgets_untouched(
+  void a_job_that_outlasts_the_shutdown_is_released_at_once_with_its_budgets_untouched(
       World world) {
     Path gate = world.gate("go");
     ChildProcess old = withLongLeases(world).env("SHUTDOWN_TIMEOUT_SEC", "0.5").start();
@@ -96,7 +96,7 @@ class RedeployTest {
 
   @Test
   @OnlyWithAll
-  void a_handler_that_ignores_the_shutdown_is_given_back_too(World world) {
+  void the_job_of_a_handler_that_ignores_the_shutdown_is_released(World world) {
     Path gate = world.gate("go");
     ChildProcess old = withLongLeases(world).env("SHUTDOWN_TIMEOUT_SEC", "0.5").start();
     JobId job = world.enqueueHeld("stubborn-hold", gate);
@@ -138,7 +138,7 @@ class RedeployTest {
 
   @Test
   @OnlyWithAll
-  void a_worker_that_stops_claims_nothing_more(World world) {
+  void a_stopping_worker_claims_no_more_jobs(World world) {
     Path gate = world.gate("go");
     ChildProcess worker = world.worker().start();
     JobId running = world.enqueueHeld("hold", gate);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.program.AssembledProgram;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What a person does while {@code holdfast dev} runs, in the same folder. */
+@OnlyWithAll
 @Execution(ExecutionMode.CONCURRENT)
 class RunningDevTest {
   private static final Processes processes = new Processes();
@@ -33,7 +35,7 @@ class RunningDevTest {
   }
 
   @Test
-  void jobs_are_handed_in_listed_and_watched_from_the_same_folder() {
+  void jobs_are_enqueued_listed_and_watched_from_the_same_folder() {
     Launch.Answer enqueued = processes.launch("enqueue", "echo", "{\"n\": 1}").run();
     assertThat(enqueued.code()).isZero();
     String id = JobId.parse(enqueued.out().getFirst()).toString();
@@ -51,7 +53,7 @@ class RunningDevTest {
   }
 
   @Test
-  void what_the_workers_write_comes_after_the_addresses_and_is_all_there() {
+  void output_of_the_workers_is_complete_and_follows_the_addresses() {
     // It is healthy before it says so: 'ready in' may be printed before.
     dev.awaitLine("^worker:default:0 \\| ready: ", SOON);
     List<String> lines = dev.lines();
@@ -72,7 +74,7 @@ class RunningDevTest {
   }
 
   @Test
-  void the_api_is_served_too_and_commands_may_go_through_it() {
+  void the_api_is_served_and_commands_can_use_it() {
     String url = dev.awaitLine("page +(http://127.0.0.1:\\d+)", SOON).group(1);
     Launch.Answer enqueued =
         processes.launch("enqueue", "echo", "{\"n\": 7}", "--watch", "--server", url).run();
@@ -83,7 +85,7 @@ class RunningDevTest {
   }
 
   @Test
-  void a_second_dev_in_the_same_folder_is_refused_and_the_first_goes_on() {
+  void a_second_dev_in_the_same_folder_is_rejected_and_the_first_continues() {
     Launch.Answer second = DevTest.dev(processes).run();
     assertThat(second.code()).isEqualTo(7);
     assertThat(second.out()).isEmpty();

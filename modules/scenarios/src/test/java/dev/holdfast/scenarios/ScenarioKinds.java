@@ -27,7 +27,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
-/** What the worker processes of the scenarios run; they tell on standard output what happens. */
+/** The handlers of the worker processes of the scenarios; they report to standard output. */
 public final class ScenarioKinds implements KindProvider {
   static final RetryPolicy QUICK =
       new RetryPolicy(Duration.ofMillis(100), 1, Duration.ofMillis(100));
@@ -89,7 +89,7 @@ public final class ScenarioKinds implements KindProvider {
     byte[] bytes = new byte[LARGE];
     Arrays.fill(bytes, (byte) context.lease().attempt());
     Path file = context.scratch().resolve("large");
-    // Not by a channel: it goes on whatever it is told.
+    // Not by a channel, which an interrupt would close.
     try (FileOutputStream out = new FileOutputStream(file.toFile())) {
       out.write(bytes);
     }
@@ -130,7 +130,7 @@ public final class ScenarioKinds implements KindProvider {
     return madeBy(context);
   }
 
-  /** Goes on whatever it is told: only the fence can keep its result out. */
+  /** Ignores interrupts: only the fence can reject its result. */
   private static Object stubbornHold(Hold hold, JobContext context) {
     tell("began", context);
     while (!Files.exists(Path.of(hold.until()))) {

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Steps in worker processes: what hangs, loops or dies with its worker is healed. */
+/** Steps in worker processes: recovery from hangs, loops and kills of the worker. */
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
@@ -67,7 +67,7 @@ class SelfHealTest {
   }
 
   @Test
-  void the_example_is_healed_of_a_hang_and_of_a_loop(World world) throws Exception {
+  void the_example_recovers_from_a_hang_and_from_a_loop(World world) throws Exception {
     world
         .worker("--config", EXAMPLE.resolve("holdfast.yaml").toString())
         .env("HOLDFAST_FOLDER", "data")
@@ -98,7 +98,7 @@ class SelfHealTest {
 
   @Test
   @OnlyWithAll
-  void a_worker_process_tells_all_it_counts_of_steps_by_statsd(World world) throws Exception {
+  void a_worker_process_sends_all_metrics_of_steps_to_statsd(World world) throws Exception {
     prepare(world);
     Files.writeString(
         world.folder().resolve("edit.sh"),
@@ -191,8 +191,9 @@ class SelfHealTest {
     return sums;
   }
 
-  /** A kill hits all that run at that moment, each at a point of its own. */
+  /** A kill hits all jobs that run at that moment, each at a different point. */
   @Test
+  @OnlyWithAll
   void wherever_its_worker_is_killed_a_job_ends_with_the_same_files(World world) throws Exception {
     prepare(world);
     JobId undisturbed = enqueued(world);
@@ -221,7 +222,7 @@ class SelfHealTest {
       }
       worker.signal("KILL");
       worker.awaitExit(SOON);
-      // Its leases are long, so that none is lost while the machine stands still; nobody waits.
+      // Leases are long, so that none is lost on a slow machine; this one expires now.
       world
           .sql()
           .update("UPDATE holdfast.job SET lease_expires_at = now() WHERE state = 'RUNNING'");

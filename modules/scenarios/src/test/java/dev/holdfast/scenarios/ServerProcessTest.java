@@ -73,7 +73,8 @@ class ServerProcessTest {
   }
 
   @Test
-  void a_worker_of_sh_and_curl_runs_a_job_from_its_lease_to_its_end() {
+  @OnlyWithAll
+  void a_worker_of_sh_and_curl_runs_a_job_from_its_lease_to_its_completion() {
     String hostile =
         "{\"text\": \"a \\\"quoted\\\" \\\\ and ü\", \"kind\": \"x\", \"payload\": {\"resources\": {}}}";
     String command =
@@ -94,7 +95,7 @@ class ServerProcessTest {
 
   @Test
   @OnlyWithAll
-  void a_worker_of_sh_and_curl_tells_of_failures_and_hears_of_cancels() {
+  void a_worker_of_sh_and_curl_reports_failures_and_receives_cancels() {
     String url = url(server());
     // Says what it does not like about the first one, and never ends by itself with the second.
     String command = "grep -q bad && { echo 'no \"good\"' >&2; exit 65; }; exec sleep 600";
@@ -116,7 +117,7 @@ class ServerProcessTest {
   }
 
   @Test
-  void a_worker_of_ours_runs_jobs_through_the_server_and_gives_back_what_it_cannot_finish() {
+  void the_java_worker_runs_jobs_through_the_server_and_releases_unfinished_ones() {
     String url = url(server());
     ChildProcess worker =
         world.worker("--server", url, "--examples").env("SHUTDOWN_TIMEOUT_SEC", "0.2").start();
@@ -131,7 +132,8 @@ class ServerProcessTest {
   }
 
   @Test
-  void a_signal_stops_the_server_though_workers_wait_at_it() {
+  @OnlyWithAll
+  void a_signal_stops_the_server_while_long_polls_wait() {
     ChildProcess server = server();
     String url = url(server);
     try (ChildProcess worker = curlWorker(url, 1, "cat")) {
@@ -147,7 +149,7 @@ class ServerProcessTest {
 
   @Test
   @OnlyWithAll
-  void from_the_first_key_on_commands_need_one() throws IOException {
+  void once_a_key_exists_commands_require_one() throws IOException {
     String url = url(server());
     Launch.Answer made = world.launch("keys", "create", "--role", "admin", "--server", url).run();
     assertThat(made.code()).isZero();

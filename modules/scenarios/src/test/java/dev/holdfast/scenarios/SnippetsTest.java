@@ -43,7 +43,7 @@ class SnippetsTest {
   }
 
   @Test
-  void every_block_is_what_stands_in_its_source() throws IOException {
+  void every_block_equals_its_region_in_the_source() throws IOException {
     List<String> wrong = new ArrayList<>();
     for (Markdown.Block block : blocks()) {
       Optional<String> source = source(block);
@@ -72,7 +72,7 @@ class SnippetsTest {
   }
 
   @Test
-  void every_block_of_code_says_where_it_stands() throws IOException {
+  void every_block_of_code_names_its_source() throws IOException {
     assertThat(blocks())
         .filteredOn(block -> CODE.contains(block.language()))
         .filteredOn(block -> source(block).isEmpty())
@@ -94,7 +94,7 @@ class SnippetsTest {
 
   /** There they are run, unless a comment says why not. */
   @Test
-  void commands_stand_in_console_blocks_alone() throws IOException {
+  void commands_are_only_in_console_blocks() throws IOException {
     assertThat(blocks())
         .filteredOn(block -> !block.language().equals(CONSOLE))
         .filteredOn(block -> block.lines().stream().anyMatch(line -> line.startsWith("$ ")))
@@ -112,7 +112,7 @@ class SnippetsTest {
   }
 
   @Test
-  void a_region_is_what_stands_between_its_marks_without_common_indentation() {
+  void a_region_is_the_text_between_its_marks_without_common_indentation() {
     List<String> lines =
         """
         class X {

@@ -3,6 +3,7 @@ package dev.holdfast.scenarios;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
@@ -12,6 +13,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
@@ -38,7 +40,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * {@code holdfast supervise}: its worker processes are killed, it is, and the database goes away.
+ * {@code holdfast supervise}: kills of its worker processes and of itself, and outages of the
+ * database.
  */
 @Durable
 @Execution(ExecutionMode.CONCURRENT)
@@ -57,7 +60,7 @@ class SuperviseTest {
         .env("HOLDFAST_SUPERVISOR_RESTART_DELAY", "10ms")
         .env("HOLDFAST_SUPERVISOR_RESTART_MAX_DELAY", "50ms")
         .env("HOLDFAST_SUPERVISOR_STOP_TIMEOUT", "2s")
-        // What the supervisor does not give back at once would not come back in time.
+        // Leases are long, so that only a requeue by the supervisor comes in time.
         .env("HEARTBEAT_INTERVAL_SEC", "60")
         .env("LEASE_TIMEOUT_SEC", "300");
   }
@@ -92,7 +95,7 @@ class SuperviseTest {
   }
 
   @Test
-  void kills_of_working_and_of_starting_workers_lose_no_job_and_settle_none_twice(World world)
+  void kills_of_busy_and_of_starting_workers_lose_no_job_and_settle_none_twice(World world)
       throws Exception {
     // Enqueued before anything runs, so that the first kill meets work however slow the start is.
     long jobs = enqueueEffects(world);
@@ -175,7 +178,7 @@ class SuperviseTest {
           if (rows.stream()
               .allMatch(
                   row -> row.status() == HealthStatus.HEALTHY && !killed.contains(pid(row)))) {
-            // The last one killed has started too quickly to be seen at it.
+            // The last one killed became healthy before its start was observed.
             signal("KILL", pid(rows.getFirst()));
             killed.add(pid(rows.getFirst()));
           }
@@ -186,7 +189,7 @@ class SuperviseTest {
 
   @Test
   @OnlyWithAll
-  void a_toxic_job_is_set_aside_at_its_third_crash_and_the_others_flow(World world) {
+  void a_toxic_job_fails_at_its_third_crash_and_the_others_succeed(World world) {
     JobId toxic = world.enqueue("halt", "{}");
     for (int i = 0; i < 40; i++) {
       world.enqueue("work", new ScenarioKinds.Work(5));
@@ -204,7 +207,7 @@ class SuperviseTest {
 
   @Test
   @OnlyWithAll
-  void a_job_that_fills_the_memory_ends_its_process_and_is_told_by_name(World world) {
+  void a_job_that_exhausts_the_heap_ends_its_process_and_is_reported_as_out_of_memory(World world) {
     supervise(world, 1, 4).start();
     JobId greedy = world.holdfast().enqueue(Job.of("hoard").maxCrashes(0)).id();
     world.await(greedy, JobState.FAILED);
@@ -217,7 +220,7 @@ class SuperviseTest {
   }
 
   @Test
-  void when_the_supervisor_is_killed_its_workers_give_their_jobs_back_and_end(World world)
+  void when_the_supervisor_is_killed_its_workers_release_their_jobs_and_exit(World world)
       throws Exception {
     ChildProcess supervisor = supervise(world, 2, 4).start();
     Path gate = world.gate("go");
@@ -240,7 +243,7 @@ class SuperviseTest {
 
   @Test
   @OnlyWithAll
-  void what_cannot_end_by_itself_is_found_and_ended_by_the_next_supervisor(World world)
+  void a_frozen_worker_of_a_killed_supervisor_is_killed_by_the_next_one(World world)
       throws Exception {
     ChildProcess supervisor = supervise(world, 1, 4).start();
     Path gate = world.gate("go");
@@ -260,7 +263,7 @@ class SuperviseTest {
 
   @Test
   @OnlyWithAll
-  void a_stop_under_load_loses_nothing_and_repeats_nothing(World world) {
+  void a_stop_under_load_loses_no_job_and_repeats_none(World world) {
     Producer producer = Producer.start(world, () -> Job.of("work", new ScenarioKinds.Work(30)));
     for (int i = 0; i < 2; i++) {
       ChildProcess supervisor =
@@ -279,7 +282,7 @@ class SuperviseTest {
 
   @Test
   @OnlyWithAll
-  void a_database_that_goes_away_for_a_while_costs_no_worker() throws Exception {
+  void an_outage_of_the_database_ends_no_worker() throws Exception {
     try (OwnServer server = OwnServer.start();
         World world = server.world()) {
       ChildProcess supervisor =
@@ -334,13 +337,20 @@ class SuperviseTest {
   }
 
   @Test
-  void what_a_worker_writes_can_be_followed(World world) {
+  @OnlyWithAll
+  void the_output_of_a_worker_can_be_followed(World world) {
     supervise(world, 1, 4).start();
     ChildProcess follower = world.launch("logs", DEFAULT, "--follow").begin();
     follower.awaitLine("ready: " + DEFAULT, SOON);
     Path gate = world.gate("go");
     JobId job = world.enqueueHeld("hold", gate);
     follower.awaitLine("^began " + job + "#1", SOON);
+    // The page reads the same from the database.
+    String supervisor = first(world).orElseThrow().supervisor();
+    WorkerLogs.Name worker = new WorkerLogs.Name(supervisor, DEFAULT);
+    Eventually.until(
+        () ->
+            health(world).logs().read(worker, LogCursor.START).toString().contains("began " + job));
     world.open(gate);
     follower.signal("TERM");
     assertThat(follower.awaitExit(SOON)).isZero();
@@ -351,7 +361,7 @@ class SuperviseTest {
 
   @Test
   @OnlyWithAll
-  void two_supervisors_of_one_name_are_refused_and_of_two_names_share_the_work(World world) {
+  void a_second_supervisor_of_a_name_is_rejected_and_one_of_another_shares_the_work(World world) {
     supervise(world, 1, 2).start();
     Launch.Answer second = supervise(world, 1, 2).run();
     assertThat(second.code()).isEqualTo(6);
@@ -366,7 +376,8 @@ class SuperviseTest {
   }
 
   @Test
-  void a_supervisor_whose_workers_cannot_start_says_so_and_gives_them_up(World world) {
+  @OnlyWithAll
+  void a_supervisor_whose_workers_cannot_start_reports_it_and_stops_restarting_them(World world) {
     ChildProcess supervisor =
         supervise(world, 1, 2)
             .env("HOLDFAST_WORKER_JAVA_OPTIONS", "-XX:NoSuchOption=1")

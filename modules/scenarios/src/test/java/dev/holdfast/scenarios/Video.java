@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** A folder with a video, and an ffmpeg of the worker's own that tells when it was run. */
+/** A folder with a video, and an ffmpeg wrapper that records its calls. */
 record Video(Path folder) {
   static final String NAME = "source.mp4";
   private static final String CALLS = "ffmpeg.calls";

@@ -7,6 +7,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.Script;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The settings and the job that docs/self-heal.md shows, run by a worker process. */
+@OnlyWithAll
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
@@ -27,7 +29,7 @@ class WorkspaceGuideTest {
   private static final String TOKEN = "correct-horse-battery-9";
 
   @Test
-  void the_job_of_the_page_is_done_by_the_runtimes_of_the_page(World world) throws Exception {
+  void the_job_of_the_page_succeeds_with_the_runtimes_of_the_page(World world) throws Exception {
     Path folder = world.folder();
     Files.copy(PAGE.resolve("holdfast.yaml"), folder.resolve("holdfast.yaml"));
     Script.write(

@@ -26,7 +26,7 @@ import org.awaitility.Awaitility;
 
 /** One test's world: a database, the library on it, a folder, and the processes started in it. */
 final class World implements AutoCloseable {
-  /** Of worker processes, unless they are told otherwise. */
+  /** The default of worker processes. */
   static final Duration LEASE = AMPLE;
 
   /** The classes of these tests, {@link ScenarioKinds} among them, and the example that it uses. */
@@ -73,7 +73,7 @@ final class World implements AutoCloseable {
 
   // ---- processes
 
-  /** A worker process to be: on this database, with short leases unless told otherwise. */
+  /** Builds a worker process on this database, by default with short leases. */
   Launch worker(String... arguments) {
     return launch("worker")
         .arguments(arguments)

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Starts a process whose clock on the wall is wrong, by means of faketime. */
+/** Starts a process with a wrong wall clock, by means of faketime. */
 final class WrongClock {
   private WrongClock() {}
 
@@ -22,7 +22,7 @@ final class WrongClock {
         // Both names it has had. A wrong clock is set wrong; it does not run wrong.
         .env("DONT_FAKE_MONOTONIC", "1")
         .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-        // Else it takes waits that end by the monotonic clock for long over.
+        // Otherwise waits on the monotonic clock would end at once.
         .env("FAKETIME_FORCE_MONOTONIC_FIX", "0");
   }
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A worker whose clock is an hour off, beside one whose clock is right. */
+/** A worker whose clock is an hour off, beside one with the right time. */
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class WrongClockTest {
   @ParameterizedTest
   @CsvSource({"+1h, 3600", "-1h, -3600"})
-  void everything_goes_by_the_clock_of_the_database(String by, int seconds, World world) {
+  void all_times_are_those_of_the_database_clock(String by, int seconds, World world) {
     ChildProcess wrong = WrongClock.off(world.worker("--queue", "wrong"), by).begin();
     ChildProcess right = world.worker("--queue", "right").begin();
     wrong.awaitLine("^ready", SOON);
@@ -53,7 +53,7 @@ class WrongClockTest {
     retriesAreKept(world);
     deadlinesAreKept(world, wrong);
 
-    // Nobody has reaped a healthy job, though both sweep and each could judge the other.
+    // No healthy job was reaped, though both sweep and each could reap jobs of the other.
     Instant begun = Objects.requireNonNull(world.status(heldByWrong).startedAt());
     Eventually.until(
         SOON,

@@ -15,6 +15,7 @@ import dev.holdfast.server.api.KeysApi;
 import dev.holdfast.server.api.MetricsApi;
 import dev.holdfast.server.api.OperateApi;
 import dev.holdfast.server.api.QueuesApi;
+import dev.holdfast.server.api.RunsApi;
 import dev.holdfast.server.api.SchedulesApi;
 import dev.holdfast.server.api.SessionApi;
 import dev.holdfast.server.api.StatusApi;
@@ -55,8 +56,8 @@ import dev.holdfast.server.worker.LongPollBroker;
 import dev.holdfast.server.worker.StepsApi;
 import dev.holdfast.server.worker.TaskRefusals;
 import dev.holdfast.server.worker.TasksApi;
+import dev.holdfast.server.worker.UploadsApi;
 import dev.holdfast.server.worker.WakeUps;
-import dev.holdfast.worker.lease.Upkeep;
 import dev.holdfast.worker.source.Metrics;
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.WebServerConfig;
@@ -134,7 +135,6 @@ public final class HoldfastServer implements AutoCloseable {
     DatabaseSubscription subscription = queue.notifier().subscribeToDatabase();
     LongPollBroker longPolls = new LongPollBroker(queue.jobs(), subscription);
     WakeUps wakeUps = new WakeUps(subscription);
-    Upkeep upkeep = holdfast.upkeep(options.timings(), workerMetrics);
     HeartbeatBatcher heartbeats = new HeartbeatBatcher(queue.jobs(), System::nanoTime);
     Envelopes envelopes =
         new Envelopes(
@@ -179,6 +179,7 @@ public final class HoldfastServer implements AutoCloseable {
             .routes());
     routes.addAll(new StepsApi(queue.queries(), operations, refusals, clock).routes());
     routes.addAll(new LeasesApi(operations).routes());
+    routes.addAll(new UploadsApi(operations, refusals, options.artifacts()).routes());
     routes.addAll(
         new ClaimsApi(queue.queries(), longPolls, wakeUps, envelopes, options.timings().lease())
             .routes());
@@ -189,15 +190,16 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new CommandsApi(queue.jobs(), queue.queries()).routes());
     routes.addAll(new JobsApi(queue.queries(), clock).routes());
     routes.addAll(new FailuresApi(queue.queries()).routes());
+    routes.addAll(new RunsApi(queue.queries()).routes());
     routes.addAll(new ArtifactsApi(queue.queries(), options.artifacts()).routes());
     routes.addAll(new QueuesApi(queue.admin(), allowList).routes());
-    routes.addAll(new SchedulesApi(queue.admin(), queue.jobs()).routes());
+    routes.addAll(new SchedulesApi(queue.admin()).routes());
     routes.addAll(new KeysApi(queue.access(), authenticator, keyring, clock).routes());
     routes.addAll(new SessionApi(authenticator, sessions, isByTls(options)).routes());
     routes.addAll(new PageApi().routes());
     routes.addAll(new WorkersApi(queue).routes());
     routes.addAll(new StatusApi(queue, diagnostics, options, clock).routes());
-    routes.addAll(new HistoryApi(queue.queries(), clock).routes());
+    routes.addAll(new HistoryApi(queue.queries()).routes());
     routes.addAll(new ReferenceApi().routes());
 
     LiveFeeds feeds =
@@ -227,19 +229,14 @@ public final class HoldfastServer implements AutoCloseable {
             answers,
             metrics::answered);
     List<AutoCloseable> parts =
-        List.of(
-            feeds,
-            longPolls,
-            wakeUps,
-            subscription,
-            pusher,
-            upkeep,
-            periodic,
-            metrics,
-            slowRequests);
+        new ArrayList<>(
+            List.of(
+                feeds, longPolls, wakeUps, subscription, pusher, periodic, metrics, slowRequests));
     try {
       WebServer web = web(options, handler, slowRequests);
       url.complete(address(options, web.port()));
+      // It takes no lease back for the time of one. That time begins when workers can be heard.
+      parts.addFirst(holdfast.upkeep(options.timings(), workerMetrics));
       return new HoldfastServer(web, handler, url.join(), router, parts);
     } catch (RuntimeException failed) {
       url.completeExceptionally(failed);

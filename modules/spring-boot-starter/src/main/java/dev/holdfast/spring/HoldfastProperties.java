@@ -29,6 +29,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param worker the worker of this application, and defaults for further ones
  * @param workers several workers by name, in place of the one; what a worker does not set it takes
  *     from holdfast.worker
+ * @param schedules whether the schedules that the application declares are stored when it starts
  * @param retries how often, and after which delays, jobs are retried that do not say so themselves
  * @param retention how long jobs are kept after they ended
  */
@@ -41,6 +42,7 @@ public record HoldfastProperties(
     @DefaultValue("8") int connections,
     @DefaultValue Worker worker,
     @DefaultValue Map<String, Worker> workers,
+    @DefaultValue("true") boolean schedules,
     @DefaultValue Retries retries,
     @DefaultValue Retention retention) {
 

@@ -2,6 +2,7 @@ package dev.holdfast.spring;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.WorkerBuilder;
+import dev.holdfast.model.job.JobDefaults;
 import dev.holdfast.worker.JobListener;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.artifact.ArtifactStore;
@@ -52,7 +53,15 @@ public final class HoldfastWorkers implements SmartLifecycle {
 
   @Override
   public synchronized void start() {
-    List<Kind<?>> kinds = handlers.find();
+    JobHandlers.Found found = handlers.find();
+    List<Kind<?>> kinds = found.kinds();
+    // Also where no worker runs: what they are enqueued with is decided here.
+    kinds.stream()
+        .filter(kind -> !kind.defaults().equals(JobDefaults.NONE))
+        .forEach(kind -> holdfast.defaults(kind.name(), kind.defaults()));
+    if (properties.schedules()) {
+      found.schedules().forEach(holdfast.admin()::schedule);
+    }
     if (kinds.isEmpty()) {
       log.info("no @JobHandler and no bean of type Kind: this application enqueues jobs only");
       return;
@@ -109,7 +118,7 @@ public final class HoldfastWorkers implements SmartLifecycle {
    * that they enqueue, and returns when none is left.
    */
   public void drain() {
-    List<Kind<?>> kinds = handlers.find();
+    List<Kind<?>> kinds = handlers.find().kinds();
     properties.allWorkers().forEach((name, worker) -> builder(name, worker, kinds).drain());
   }
 

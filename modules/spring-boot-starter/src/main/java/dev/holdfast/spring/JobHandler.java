@@ -37,4 +37,26 @@ public @interface JobHandler {
 
   /** On which threads it runs. */
   Threads threads() default Threads.AUTO;
+
+  /**
+   * The queue of jobs that this application enqueues without naming one; a worker must serve it.
+   * This and the following apply to {@code Holdfast.enqueue} in this application, where a job does
+   * not say otherwise. Texts may have placeholders, {@code ${mail.queue}}.
+   */
+  String queue() default "";
+
+  /** Their priority, from 0, first, to 9, last. */
+  int priority() default UNSET;
+
+  /** How many of their attempts may fail, the first included. */
+  int maxAttempts() default UNSET;
+
+  /** How often they are requeued after a crash of their worker. */
+  int maxCrashes() default UNSET;
+
+  /** How long one attempt may take, such as {@code 30s}. */
+  String timeout() default "";
+
+  /** Leaves a number to the settings, and to the defaults of a job. */
+  int UNSET = -1;
 }

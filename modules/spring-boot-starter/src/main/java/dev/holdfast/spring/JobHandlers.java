@@ -1,5 +1,7 @@
 package dev.holdfast.spring;
 
+import dev.holdfast.model.job.JobDefaults;
+import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.Kind;
@@ -13,6 +15,7 @@ import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ResolvableType;
@@ -30,18 +33,26 @@ final class JobHandlers {
     this.beans = beans;
   }
 
-  List<Kind<?>> find() {
-    List<Kind<?>> kinds = new ArrayList<>();
+  /**
+   * What an application declares.
+   *
+   * @param schedules of beans, and of those that stand beside handlers
+   */
+  record Found(List<Kind<?>> kinds, List<Schedule> schedules) {}
+
+  Found find() {
+    Found found = new Found(new ArrayList<>(), new ArrayList<>());
     beans.getBeanProvider(ResolvableType.forClass(Kind.class)).stream()
-        .forEach(kind -> kinds.add((Kind<?>) kind));
+        .forEach(kind -> found.kinds().add((Kind<?>) kind));
+    beans.getBeanProvider(Schedule.class).orderedStream().forEach(found.schedules()::add);
     for (String name : beans.getBeanNamesForType(Object.class, true, false)) {
       Class<?> type = ScopedProxyUtils.isScopedTarget(name) ? null : target(name);
       if (type != null) {
-        addHandler(kinds, name, type);
-        addMethods(kinds, name, type);
+        addHandler(found, name, type);
+        addMethods(found, name, type);
       }
     }
-    return kinds;
+    return found;
   }
 
   private @Nullable Class<?> target(String name) {
@@ -49,18 +60,21 @@ final class JobHandlers {
     return target == null ? beans.getType(name) : target;
   }
 
-  private void addHandler(List<Kind<?>> kinds, String name, Class<?> type) {
+  private void addHandler(Found found, String name, Class<?> type) {
     if (!Handler.class.isAssignableFrom(type)) {
       return;
     }
     JobHandler marked = beans.findAnnotationOnBean(name, JobHandler.class);
     if (marked != null) {
       Supplier<Handler<Object>> bean = () -> handler(name);
-      kinds.add(
-          kind(
-              marked,
-              payload(name, type),
-              (payload, context) -> bean.get().handle(payload, context)));
+      found
+          .kinds()
+          .add(
+              kind(
+                  marked,
+                  payload(name, type),
+                  (payload, context) -> bean.get().handle(payload, context)));
+      schedule(found, marked, beans.findAnnotationOnBean(name, JobSchedule.class));
     }
   }
 
@@ -87,7 +101,7 @@ final class JobHandlers {
     return PayloadType.of(payload.getType());
   }
 
-  private void addMethods(List<Kind<?>> kinds, String name, Class<?> type) {
+  private void addMethods(Found found, String name, Class<?> type) {
     if (!AnnotationUtils.isCandidateClass(type, JobHandler.class)) {
       return;
     }
@@ -103,17 +117,47 @@ final class JobHandlers {
           Class<?> seen = beans.getType(name);
           Method callable = AopUtils.selectInvocableMethod(method, seen == null ? type : seen);
           HandlerMethod handler = new HandlerMethod(() -> beans.getBean(name), type, callable);
-          kinds.add(kind(marked, handler.payload(), handler));
+          found.kinds().add(kind(marked, handler.payload(), handler));
+          schedule(
+              found, marked, AnnotatedElementUtils.findMergedAnnotation(method, JobSchedule.class));
         });
   }
 
+  private void schedule(Found found, JobHandler handler, @Nullable JobSchedule marked) {
+    if (marked != null) {
+      new DeclaredSchedules(this::resolved)
+          .of(handler.value(), marked)
+          .ifPresent(found.schedules()::add);
+    }
+  }
+
   @SuppressWarnings("unchecked") // The payload is decoded to the type that the handler takes.
-  private static Kind<Object> kind(
-      JobHandler marked, PayloadType<?> payload, Handler<Object> handler) {
+  private Kind<Object> kind(JobHandler marked, PayloadType<?> payload, Handler<Object> handler) {
     Kind<Object> kind =
         Kind.of(marked.value(), (PayloadType<Object>) payload, handler)
             .producing(marked.artifacts())
-            .threads(marked.threads());
+            .threads(marked.threads())
+            .defaults(defaults(marked));
     return marked.strict() ? kind.strictly() : kind;
+  }
+
+  private JobDefaults defaults(JobHandler marked) {
+    String queue = resolved(marked.queue());
+    String timeout = resolved(marked.timeout());
+    return new JobDefaults(
+        queue.isEmpty() ? null : queue,
+        number(marked.priority()),
+        number(marked.maxAttempts()),
+        number(marked.maxCrashes()),
+        timeout.isEmpty() ? null : DurationStyle.detectAndParse(timeout));
+  }
+
+  private static @Nullable Integer number(int value) {
+    return value == JobHandler.UNSET ? null : value;
+  }
+
+  private String resolved(String text) {
+    String value = beans.resolveEmbeddedValue(text);
+    return value == null ? "" : value;
   }
 }

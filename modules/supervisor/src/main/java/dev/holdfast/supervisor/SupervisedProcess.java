@@ -73,6 +73,10 @@ final class SupervisedProcess implements AutoCloseable {
     row.follow(lastIncarnation);
   }
 
+  WorkerLogTail log() {
+    return output.tail();
+  }
+
   boolean isHealthy() {
     return run != null && run.isHealthy();
   }

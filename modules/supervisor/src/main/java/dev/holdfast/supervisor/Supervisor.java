@@ -2,6 +2,7 @@ package dev.holdfast.supervisor;
 
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BinaryOperator;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -38,6 +40,7 @@ public final class Supervisor implements AutoCloseable {
   private final Semaphore wakeUps = new Semaphore(0);
   private final Thread thread;
   private long lookAt;
+  private long logsAt;
   private long answeredAt;
   private boolean away;
   private volatile boolean replaced;
@@ -55,7 +58,7 @@ public final class Supervisor implements AutoCloseable {
       WorkerRegistry registry,
       SupervisorOptions options,
       List<WorkerCommandLine> commands,
-      Consumer<String> echo,
+      Output output,
       LongSupplier nanos) {
     this.registry = registry;
     this.options = options;
@@ -63,39 +66,55 @@ public final class Supervisor implements AutoCloseable {
     this.recovery = new JobRecovery(registry, options.name(), nanos);
     this.name = new NameClaim(registry, options, recovery);
     for (WorkerCommandLine command : commands) {
-      WorkerLog output =
-          new WorkerLog(command.component(), options.logs(), options.logBytes(), echo);
+      WorkerLog log =
+          new WorkerLog(
+              command.component(),
+              options.logs(),
+              options.logBytes(),
+              output.echo(),
+              new WorkerLogTail(
+                  registry.logs(),
+                  new WorkerLogs.Name(options.name(), command.component()),
+                  output.scrub()));
       workers.put(
           command.component(),
-          new SupervisedProcess(registry, recovery, options, command, output, nanos, this::wake));
+          new SupervisedProcess(registry, recovery, options, command, log, nanos, this::wake));
     }
     this.standing = new Standing(List.of(), List.copyOf(workers.keySet()));
     this.lookAt = nanos.getAsLong();
+    this.logsAt = lookAt;
     this.answeredAt = lookAt;
     this.thread = Thread.ofPlatform().name("supervisor").unstarted(this::run);
   }
 
   /**
+   * Where the output of the workers goes besides their log files.
+   *
+   * @param echo gets every line, with the component before it
+   * @param scrub takes secrets out of lines before they are stored; its first argument are the
+   *     lines before them
+   */
+  public record Output(Consumer<String> echo, BinaryOperator<String> scrub) {}
+
+  /**
    * Claims the name, ends processes that an earlier supervisor of that name left running, and
    * starts the workers.
-   *
-   * @param echo gets every line that the workers write, with the component before it
    */
   public static Supervisor start(
       WorkerRegistry registry,
       SupervisorOptions options,
       List<WorkerCommandLine> commands,
-      Consumer<String> echo) {
-    return start(registry, options, commands, echo, System::nanoTime);
+      Output output) {
+    return start(registry, options, commands, output, System::nanoTime);
   }
 
   static Supervisor start(
       WorkerRegistry registry,
       SupervisorOptions options,
       List<WorkerCommandLine> commands,
-      Consumer<String> echo,
+      Output output,
       LongSupplier nanos) {
-    Supervisor supervisor = new Supervisor(registry, options, commands, echo, nanos);
+    Supervisor supervisor = new Supervisor(registry, options, commands, output, nanos);
     supervisor.name.claim();
     supervisor.restore();
     supervisor.thread.start();
@@ -113,6 +132,16 @@ public final class Supervisor implements AutoCloseable {
       }
     }
     registry.processes().clear(options.name());
+    registry
+        .logs()
+        .last(options.name())
+        .forEach(
+            (component, piece) -> {
+              SupervisedProcess worker = workers.get(component);
+              if (worker != null) {
+                worker.log().follow(piece);
+              }
+            });
     for (WorkerCommand command : registry.commands().inForce(options.name())) {
       SupervisedProcess worker = workers.get(command.component());
       if (worker != null) {
@@ -130,6 +159,7 @@ public final class Supervisor implements AutoCloseable {
         await();
       }
       if (!replaced) {
+        database(this::writeLogs);
         database(name::release);
       }
     } finally {
@@ -158,10 +188,18 @@ public final class Supervisor implements AutoCloseable {
       database(worker::turn);
     }
     database(() -> recovery.turn(this::runs));
+    if (now - logsAt >= 0 && !replaced) {
+      logsAt = now + options.look().toNanos();
+      database(this::writeLogs);
+    }
     standing =
         new Standing(
             components(SupervisedProcess::isStopped),
             components(worker -> !worker.isStopped() && !worker.isHealthy()));
+  }
+
+  private void writeLogs() {
+    workers.values().forEach(worker -> worker.log().write());
   }
 
   private List<String> components(Predicate<SupervisedProcess> which) {

@@ -7,16 +7,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 
-/** The output of the processes of one worker: written to a file, and passed on to an observer. */
+/**
+ * The output of the processes of one worker: written to a file and passed on to an observer, and
+ * its end kept in the database for the page.
+ */
 public final class WorkerLog implements AutoCloseable {
   static final int LONGEST_LINE = 16 << 10;
 
   private final String component;
   private final RollingFile file;
   private final Consumer<String> echo;
+  private final WorkerLogTail tail;
 
-  WorkerLog(String component, Path logs, long most, Consumer<String> echo) {
+  WorkerLog(String component, Path logs, long most, Consumer<String> echo, WorkerLogTail tail) {
     this.component = component;
+    this.tail = tail;
     try {
       Files.createDirectories(logs);
     } catch (IOException cannot) {
@@ -34,6 +39,11 @@ public final class WorkerLog implements AutoCloseable {
   void line(String line) {
     file.line(line);
     echo.accept(component + " | " + line);
+    tail.line(line);
+  }
+
+  WorkerLogTail tail() {
+    return tail;
   }
 
   @Override

@@ -13,6 +13,7 @@ public final class HoldfastAssertions {
     this.holdfast = holdfast;
   }
 
+  /** Of the jobs that this object sees. */
   public static HoldfastAssertions assertThat(Holdfast holdfast) {
     return new HoldfastAssertions(holdfast);
   }

@@ -38,11 +38,13 @@ public final class JobsAssert {
         "of kind '" + kind + "'");
   }
 
+  /** Of this queue only. */
   public JobsAssert inQueue(String queue) {
     return new JobsAssert(
         holdfast, filter.queue(queue), wanted, description + " in queue '" + queue + "'");
   }
 
+  /** That are in this state now. */
   public JobsAssert inState(JobState state) {
     return new JobsAssert(
         holdfast, filter.states(Set.of(state)), wanted, description + " in state " + state);
@@ -65,10 +67,12 @@ public final class JobsAssert {
     return new JobsAssert(holdfast, filter, wanted.and(more), description + said);
   }
 
+  /** There is one; the answer is that job. */
   public JobStatus once() {
     return times(1).getFirst();
   }
 
+  /** There is none. */
   public void never() {
     times(0);
   }

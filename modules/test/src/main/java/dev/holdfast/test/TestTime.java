@@ -64,6 +64,7 @@ public final class TestTime {
     this.maintenance = holdfast.queue().maintenance();
   }
 
+  /** Begins with the real time. */
   public static TestTime of(Holdfast holdfast) {
     return new TestTime(holdfast);
   }

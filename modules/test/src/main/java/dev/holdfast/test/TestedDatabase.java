@@ -13,7 +13,8 @@ record TestedDatabase(DataSource dataSource, Runnable drop) {
   private static final String TABLES =
       """
       SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
-       WHERE schemaname = 'holdfast' AND tablename <> 'flyway_schema_history'
+       WHERE schemaname = 'holdfast'
+         AND tablename NOT IN ('flyway_schema_history', 'schema_compatibility')
       """;
 
   void empty() {

@@ -14,6 +14,7 @@ import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.lease.Claimer;
 import dev.holdfast.worker.lease.LeaseKeeper;
 import dev.holdfast.worker.lease.Reaper;
+import dev.holdfast.worker.lease.ScheduleFiring;
 import dev.holdfast.worker.lease.Slots;
 import dev.holdfast.worker.lease.Watchdog;
 import dev.holdfast.worker.source.JobSource;
@@ -44,7 +45,7 @@ public final class Worker implements AutoCloseable {
   // What stopping may take beyond the caller's patience, step by step.
   private static final Duration LEAVE = Duration.ofSeconds(1);
   private static final Duration FLUSH = Duration.ofSeconds(3);
-  // Long enough for a claim on a busy server: the claiming thread gives back what it gets.
+  // Long enough for a claim on a busy server: the claiming thread releases what it gets.
   private static final Duration WIND_UP = Duration.ofSeconds(4);
 
   private final JobSource source;
@@ -106,12 +107,19 @@ public final class Worker implements AutoCloseable {
     this.reaping =
         new Loop(
             "sweep",
-            new KindAnnouncer(source, options, byName.keySet())
-                .before(new Reaper(source, options.timings(), metrics, System::nanoTime)::runOnce));
+            new ScheduleFiring(
+                    source,
+                    new KindAnnouncer(source, options, byName.keySet())
+                        .before(
+                            new Reaper(source, options.timings(), metrics, System::nanoTime)
+                                ::runOnce),
+                    System::nanoTime)
+                ::runOnce);
     metrics.gauge(Metrics.INFLIGHT, slots::used);
     metrics.gauge(Metrics.OVERDUE, attempts.overdue()::count);
   }
 
+  /** Begins to claim jobs. */
   public Worker start() {
     startKeeping();
     reaping.start();
@@ -176,6 +184,7 @@ public final class Worker implements AutoCloseable {
     }
   }
 
+  /** Unique to this worker, and the holder of its leases. */
   public String name() {
     return options.worker();
   }
@@ -185,6 +194,7 @@ public final class Worker implements AutoCloseable {
     claimer.pause(true);
   }
 
+  /** Claims jobs again after a pause. */
   public void resume() {
     claimer.pause(false);
     claiming.wake();
@@ -200,6 +210,7 @@ public final class Worker implements AutoCloseable {
     return attempts.overdue().all();
   }
 
+  /** What it has counted since it started. */
   public Metrics metrics() {
     return metrics;
   }
@@ -212,10 +223,10 @@ public final class Worker implements AutoCloseable {
   }
 
   /**
-   * Claims nothing more, waits for running jobs, and gives back at once those that take longer.
-   * Nothing is lost: what could not be given back is recovered when its lease runs out. Returns
-   * within a few seconds of the caller's patience, whether or not the source answers; a second
-   * caller waits for the first.
+   * Claims nothing more, waits for running jobs, and releases those that take longer. Nothing is
+   * lost: what could not be released is reaped when its lease expires. Returns within a few seconds
+   * of the caller's patience, whether or not the source answers; a second caller waits for the
+   * first.
    */
   public void stop(Duration patience) {
     try {
@@ -233,7 +244,7 @@ public final class Worker implements AutoCloseable {
     }
   }
 
-  /** An interrupt cuts the waiting short; what runs is given back all the same. */
+  /** An interrupt ends the wait early; running jobs are released in any case. */
   private void windDown(Duration patience) throws InterruptedException {
     log.info("{} stops; {} running", options.worker(), Plural.of(slots.used(), "job"));
     claimer.close();

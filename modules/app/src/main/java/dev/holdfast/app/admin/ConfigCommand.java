@@ -2,7 +2,7 @@ package dev.holdfast.app.admin;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.CommonOptions;
-import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.OutputOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.config.Settings;
@@ -20,12 +20,12 @@ import picocli.CommandLine.Mixin;
     description = "Show every setting, its value and origin, and wrong values.")
 public final class ConfigCommand implements Callable<Integer> {
   @Mixin final CommonOptions common = new CommonOptions();
-  @Mixin final JsonOption output = new JsonOption();
+  @Mixin final OutputOption output = new OutputOption();
 
   @Override
   public Integer call() {
     Settings settings = common.unchecked();
-    if (output.json) {
+    if (output.isData()) {
       ObjectNode all = Shown.object();
       for (ShownSetting setting : settings.shown()) {
         all.putObject(setting.key())
@@ -34,7 +34,7 @@ public final class ConfigCommand implements Callable<Integer> {
             .put("variable", setting.variable())
             .put("meaning", setting.meaning());
       }
-      Shown.print(all);
+      output.print(all);
     } else {
       Table table = new Table("SETTING", "VARIABLE", "VALUE", "FROM", "MEANING");
       for (ShownSetting setting : settings.shown()) {

@@ -1,8 +1,7 @@
 package dev.holdfast.app.admin;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import dev.holdfast.app.cli.JsonOption;
-import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.cli.OutputOption;
 import dev.holdfast.app.cli.WorkersTable;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
@@ -26,14 +25,14 @@ import picocli.CommandLine.Mixin;
     })
 public final class HealthCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
-  @Mixin final JsonOption output = new JsonOption();
+  @Mixin final OutputOption output = new OutputOption();
 
   @Override
   public Integer call() {
     try (Operator operator = reach.open()) {
       Operator.Health health = operator.health();
-      if (output.json) {
-        print(health);
+      if (output.isData()) {
+        output.print(report(health));
       } else {
         System.out.println(health.about());
         System.out.print(WorkersTable.of(health.workers()));
@@ -49,17 +48,16 @@ public final class HealthCommand implements Callable<Integer> {
     }
   }
 
-  private static void print(Operator.Health health) {
-    Shown.print(
-        new Report(
-            health.problems().isEmpty(),
-            health.about(),
-            health.workers().workersPausedAt(),
-            health.workers().workers().stream().map(WorkerResource::of).toList(),
-            health.problems()));
+  private static Report report(Operator.Health health) {
+    return new Report(
+        health.problems().isEmpty(),
+        health.about(),
+        health.workers().workersPausedAt(),
+        health.workers().workers().stream().map(WorkerResource::of).toList(),
+        health.problems());
   }
 
-  /** What --json prints. */
+  /** What is printed as data. */
   @JsonInclude(JsonInclude.Include.ALWAYS)
   record Report(
       boolean healthy,

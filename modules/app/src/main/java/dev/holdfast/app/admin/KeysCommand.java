@@ -9,6 +9,7 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.KeyResource;
@@ -37,7 +38,7 @@ import picocli.CommandLine.Parameters;
     },
     synopsisSubcommandLabel = "COMMAND")
 public final class KeysCommand {
-  /** The only time a key is shown. */
+  /** Prints the new key; it cannot be printed again. */
   @Command(
       name = "create",
       description = {
@@ -73,7 +74,9 @@ public final class KeysCommand {
 
     @Override
     public Integer call() {
-      Duration lifetime = expiresIn == null ? null : lifetime(expiresIn);
+      Duration lifetime =
+          ApiKey.checkedLifetime(
+              expiresIn == null ? null : Input.duration("--expires-in", expiresIn));
       try (Operator operator = reach.open()) {
         show(
             operator.createKey(name == null ? role.word() : name, role, tenant, lifetime),
@@ -81,47 +84,36 @@ public final class KeysCommand {
         return ExitCode.OK;
       }
     }
-
-    private static Duration lifetime(String text) {
-      Duration lifetime = Input.duration("--expires-in", text);
-      if (lifetime.isNegative()
-          || lifetime.isZero()
-          || lifetime.compareTo(ApiKey.LONGEST_LIFE) > 0) {
-        throw new CommandException(ExitCode.USAGE, "--expires-in must lie between 1ms and 3650d");
-      }
-      return lifetime;
-    }
   }
 
-  /** Without what opens anything. */
+  /** All keys, without their secrets. */
   @Command(name = "list", description = "List API keys, without their secrets.")
-  static final class ListCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
-    @Mixin final JsonOption output = new JsonOption();
+  static final class ListCommand extends ReadCommand<List<ApiKey>> {
+    @Override
+    protected List<ApiKey> read(Operator operator) {
+      return operator.keys();
+    }
 
     @Override
-    public Integer call() {
-      try (Operator operator = reach.open()) {
-        List<ApiKey> keys = operator.keys();
-        if (output.json) {
-          Shown.print(keys.stream().map(KeyResource::of).toList());
-          return ExitCode.OK;
-        }
-        Table table = new Table("ID", "NAME", "ROLE", "TENANT", "CREATED", "EXPIRES", "STATE");
-        Instant now = Instant.now();
-        for (ApiKey key : keys) {
-          table.row(
-              key.id(),
-              key.name(),
-              key.role().word(),
-              key.tenant() == null ? "" : key.tenant(),
-              key.createdAt(),
-              key.expiresAt() == null ? "" : key.expiresAt(),
-              state(key, now));
-        }
-        System.out.print(table.isEmpty() ? "no API keys\n" : table.toString());
-        return ExitCode.OK;
+    protected Object json(List<ApiKey> keys) {
+      return keys.stream().map(KeyResource::of).toList();
+    }
+
+    @Override
+    protected String text(List<ApiKey> keys) {
+      Table table = new Table("ID", "NAME", "ROLE", "TENANT", "CREATED", "EXPIRES", "STATE");
+      Instant now = Instant.now();
+      for (ApiKey key : keys) {
+        table.row(
+            key.id(),
+            key.name(),
+            key.role().word(),
+            key.tenant() == null ? "" : key.tenant(),
+            key.createdAt(),
+            key.expiresAt() == null ? "" : key.expiresAt(),
+            state(key, now));
       }
+      return table.orIfEmpty("no API keys");
     }
 
     private static String state(ApiKey key, Instant now) {
@@ -134,7 +126,7 @@ public final class KeysCommand {
     }
   }
 
-  /** Opens nothing any more. */
+  /** Revokes a key. */
   @Command(name = "revoke", description = "Revoke an API key.")
   static final class RevokeCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
@@ -154,7 +146,7 @@ public final class KeysCommand {
     }
   }
 
-  /** A new secret for the old rights. */
+  /** Replaces a key by one with the same role and tenant. */
   @Command(
       name = "rotate",
       description = {
@@ -183,10 +175,8 @@ public final class KeysCommand {
         throw new CommandException(ExitCode.USAGE, "name a key by its id, or use --signing alone");
       }
       Duration during =
-          overlap == null ? Duration.ofHours(1) : Input.duration("--overlap", overlap);
-      if (during.isNegative() || during.compareTo(ApiKey.LONGEST_OVERLAP) > 0) {
-        throw new CommandException(ExitCode.USAGE, "--overlap must lie between 0s and 30d");
-      }
+          ApiKey.checkedOverlap(
+              overlap == null ? Duration.ofHours(1) : Input.duration("--overlap", overlap));
       try (Operator operator = reach.open()) {
         if (id == null) {
           operator.rotateSigningKey();

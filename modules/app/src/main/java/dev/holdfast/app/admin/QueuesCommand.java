@@ -1,35 +1,36 @@
 package dev.holdfast.app.admin;
 
 import dev.holdfast.app.cli.Input;
-import dev.holdfast.app.cli.JsonOption;
-import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.KnownQueues;
+import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
+import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Plural;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Queues: list, pause, resume, limit, rate. */
+/** Queues: list, show, pause, resume, limit, rate. */
 @Command(
     name = "queues",
-    description = "List, pause, resume and limit queues.",
+    description = "List, show, pause, resume and limit queues.",
     mixinStandardHelpOptions = true,
     subcommands = {
       QueuesCommand.ListCommand.class,
+      QueuesShowCommand.class,
       QueuesCommand.PauseCommand.class,
       QueuesCommand.ResumeCommand.class,
       QueuesCommand.LimitCommand.class,
@@ -39,24 +40,19 @@ import picocli.CommandLine.Parameters;
 public final class QueuesCommand {
   /** Queues that have work or settings. */
   @Command(name = "list", description = "List queues that have unfinished jobs or settings.")
-  static final class ListCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
-    @Mixin final JsonOption output = new JsonOption();
-
+  static final class ListCommand extends ReadCommand<List<QueueStatus>> {
     @Override
-    public Integer call() {
-      try (Operator operator = reach.open()) {
-        List<QueueStatus> queues = operator.queues();
-        if (output.json) {
-          Shown.print(queues.stream().map(QueueResource::of).toList());
-        } else {
-          print(queues);
-        }
-        return ExitCode.OK;
-      }
+    protected List<QueueStatus> read(Operator operator) {
+      return operator.queues();
     }
 
-    private static void print(List<QueueStatus> queues) {
+    @Override
+    protected Object json(List<QueueStatus> queues) {
+      return queues.stream().map(QueueResource::of).toList();
+    }
+
+    @Override
+    protected String text(List<QueueStatus> queues) {
       Table table =
           new Table(
               "QUEUE",
@@ -82,7 +78,7 @@ public final class QueuesCommand {
             queue.oldest() == null ? "" : Durations.text(queue.oldest()),
             queue.pausedAt() == null ? "open" : "paused");
       }
-      System.out.print(table.isEmpty() ? "no queue has unfinished jobs\n" : table.toString());
+      return table.orIfEmpty("no queue has unfinished jobs");
     }
   }
 
@@ -102,25 +98,32 @@ public final class QueuesCommand {
     }
   }
 
-  /** Stops claims. */
-  @Command(name = "pause", description = "Claim no more jobs of a queue; running jobs continue.")
-  static final class PauseCommand implements Callable<Integer> {
+  /** A command that changes the settings of one queue. */
+  abstract static class ChangeCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
-
     @Mixin final NewOption may = new NewOption();
 
-    @Parameters(paramLabel = "QUEUE", description = "the queue's name")
+    @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
     String queue = "";
 
-    @Override
-    public Integer call() {
+    /** Prints the new setting after the name of the queue. */
+    int change(Consumer<Operator> verb, String done) {
       Settings settings = reach.settings();
       try (Operator operator = reach.open(settings)) {
         may.require(queue, operator, settings);
-        operator.pause(queue);
-        System.out.println(queue + " is paused");
+        verb.accept(operator);
+        System.out.println(queue + done);
         return ExitCode.OK;
       }
+    }
+  }
+
+  /** Stops claims. */
+  @Command(name = "pause", description = "Claim no more jobs of a queue; running jobs continue.")
+  static final class PauseCommand extends ChangeCommand {
+    @Override
+    public Integer call() {
+      return change(operator -> operator.pause(queue), " is paused");
     }
   }
 
@@ -151,13 +154,7 @@ public final class QueuesCommand {
         "Run at most N jobs of a queue at once, over all workers.",
         "Without N, there is no limit."
       })
-  static final class LimitCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
-    @Mixin final NewOption may = new NewOption();
-
-    @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
-    String queue = "";
-
+  static final class LimitCommand extends ChangeCommand {
     @Parameters(
         index = "1",
         arity = "0..1",
@@ -167,21 +164,12 @@ public final class QueuesCommand {
 
     @Override
     public Integer call() {
-      if (limit != null && limit < 1) {
-        throw new CommandException(
-            ExitCode.USAGE, "a limit of " + limit + " would stop the queue: use 'queues pause'");
-      }
-      Settings settings = reach.settings();
-      try (Operator operator = reach.open(settings)) {
-        may.require(queue, operator, settings);
-        operator.limit(queue, limit);
-        System.out.println(
-            queue
-                + (limit == null
-                    ? " has no limit"
-                    : " runs at most " + Plural.of(limit, "job") + " at once"));
-        return ExitCode.OK;
-      }
+      Limits.maxRunning(limit);
+      return change(
+          operator -> operator.limit(queue, limit),
+          limit == null
+              ? " has no limit"
+              : " runs at most " + Plural.of(limit, "job") + " at once");
     }
   }
 
@@ -192,13 +180,7 @@ public final class QueuesCommand {
         "Start at most N jobs of a queue per time span, over all workers.",
         "Without N, there is no limit."
       })
-  static final class RateCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
-    @Mixin final NewOption may = new NewOption();
-
-    @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
-    String queue = "";
-
+  static final class RateCommand extends ChangeCommand {
     @Parameters(
         index = "1",
         arity = "0..1",
@@ -211,25 +193,12 @@ public final class QueuesCommand {
 
     @Override
     public Integer call() {
-      if (starts != null && starts < 1) {
-        throw new CommandException(
-            ExitCode.USAGE, "a rate of " + starts + " would stop the queue: use 'queues pause'");
-      }
-      Settings settings = reach.settings();
-      try (Operator operator = reach.open(settings)) {
-        may.require(queue, operator, settings);
-        if (starts == null) {
-          operator.liftRate(queue);
-        } else {
-          operator.rate(queue, starts, Input.duration("--per", span));
-        }
-        System.out.println(
-            queue
-                + (starts == null
-                    ? " has no rate limit"
-                    : " starts at most " + Plural.of(starts, "job") + " per " + span));
-        return ExitCode.OK;
-      }
+      RateLimit rate = starts == null ? null : new RateLimit(starts, Input.duration("--per", span));
+      return rate == null
+          ? change(operator -> operator.liftRate(queue), " has no rate limit")
+          : change(
+              operator -> operator.rate(queue, rate.starts(), rate.period()),
+              " starts at most " + Plural.of(rate.starts(), "job") + " per " + span);
     }
   }
 }

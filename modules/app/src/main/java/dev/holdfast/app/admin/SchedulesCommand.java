@@ -2,14 +2,13 @@ package dev.holdfast.app.admin;
 
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JobOptions;
-import dev.holdfast.app.cli.JsonOption;
-import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.job.Enqueued;
@@ -29,13 +28,14 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Schedules: list, set, run, pause, resume, remove. */
+/** Schedules: list, show, set, run, pause, resume, remove. */
 @Command(
     name = "schedules",
-    description = "Enqueue jobs at certain times, by cron expressions.",
+    description = "Enqueue jobs at certain times, by cron expression or interval.",
     mixinStandardHelpOptions = true,
     subcommands = {
       SchedulesCommand.ListCommand.class,
+      SchedulesShowCommand.class,
       SchedulesCommand.SetCommand.class,
       SchedulesCommand.RunCommand.class,
       SchedulesCommand.PauseCommand.class,
@@ -45,46 +45,47 @@ import picocli.CommandLine.Parameters;
     synopsisSubcommandLabel = "COMMAND")
 public final class SchedulesCommand {
 
-  /** What there is. */
+  /** All schedules. */
   @Command(name = "list", description = "List schedules and when they fire next.")
-  static final class ListCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
-    @Mixin final JsonOption output = new JsonOption();
-
+  static final class ListCommand extends ReadCommand<List<ScheduleStatus>> {
     @Override
-    public Integer call() {
-      try (Operator operator = reach.open()) {
-        List<ScheduleStatus> schedules = operator.schedules();
-        if (output.json) {
-          Shown.print(schedules.stream().map(ScheduleResource::of).toList());
-          return ExitCode.OK;
-        }
-        Table table = new Table("NAME", "CRON", "ZONE", "KIND", "QUEUE", "NEXT", "LAST", "STATE");
-        for (ScheduleStatus each : schedules) {
-          table.row(
-              each.name(),
-              each.cron(),
-              each.zone(),
-              each.kind(),
-              each.queue(),
-              each.nextFireAt(),
-              each.lastFiredAt() == null ? "" : each.lastFiredAt(),
-              state(each));
-        }
-        System.out.print(table.isEmpty() ? "no schedules\n" : table.toString());
-        return ExitCode.OK;
-      }
+    protected List<ScheduleStatus> read(Operator operator) {
+      return operator.schedules();
     }
 
-    private static String state(ScheduleStatus each) {
-      if (each.fireError() != null) {
-        return "broken: " + each.fireError();
+    @Override
+    protected Object json(List<ScheduleStatus> schedules) {
+      return schedules.stream().map(ScheduleResource::of).toList();
+    }
+
+    @Override
+    protected String text(List<ScheduleStatus> schedules) {
+      Table table =
+          new Table("NAME", "CRON", "ZONE", "KIND", "QUEUE", "NEXT", "LAST", "LAST JOB", "STATE");
+      for (ScheduleStatus each : schedules) {
+        table.row(
+            each.name(),
+            each.cron(),
+            each.zone(),
+            each.kind(),
+            each.queue(),
+            each.nextFireAt(),
+            each.lastFiredAt() == null ? "" : each.lastFiredAt(),
+            each.lastRuns().isEmpty() ? "" : each.lastRuns().getFirst().state(),
+            state(each));
       }
-      return each.pausedAt() == null ? "active" : "paused";
+      return table.orIfEmpty("no schedules");
     }
   }
 
-  /** Makes or changes one. */
+  static String state(ScheduleStatus schedule) {
+    if (schedule.fireError() != null) {
+      return "broken: " + schedule.fireError();
+    }
+    return schedule.pausedAt() == null ? "active" : "paused";
+  }
+
+  /** Creates or replaces a schedule. */
   @Command(
       name = "set",
       description = "Create a schedule, or replace the one with that name.",
@@ -102,7 +103,10 @@ public final class SchedulesCommand {
     @Parameters(
         index = "1",
         paramLabel = "CRON",
-        description = "minute hour day month weekday, or such as @daily")
+        description = {
+          "[second] minute hour day month weekday, or such as",
+          "@daily or '@every 30s'"
+        })
     String cron = "";
 
     @Parameters(index = "2", paramLabel = "KIND", description = "the kind of job")
@@ -156,7 +160,7 @@ public final class SchedulesCommand {
     }
   }
 
-  /** What is done to one that must be there. */
+  /** A command to one existing schedule. */
   abstract static class NamedCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
 
@@ -175,7 +179,7 @@ public final class SchedulesCommand {
     }
   }
 
-  /** Out of turn. */
+  /** Enqueues the job at once. */
   @Command(name = "run", description = "Enqueue the job of a schedule now; its times stay.")
   static final class RunCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
@@ -200,7 +204,7 @@ public final class SchedulesCommand {
     }
   }
 
-  /** Fires nothing for a while. */
+  /** Stops firing. */
   @Command(name = "pause", description = "Stop firing a schedule until it is resumed.")
   static final class PauseCommand extends NamedCommand {
     @Override
@@ -209,7 +213,7 @@ public final class SchedulesCommand {
     }
   }
 
-  /** Goes on from the next time. */
+  /** Continues with the next time. */
   @Command(name = "resume", description = "Fire a paused schedule again, from its next time.")
   static final class ResumeCommand extends NamedCommand {
     @Override
@@ -218,7 +222,7 @@ public final class SchedulesCommand {
     }
   }
 
-  /** Forgets it. */
+  /** Deletes a schedule. */
   @Command(name = "remove", description = "Delete a schedule; the jobs it enqueued stay.")
   static final class RemoveCommand extends NamedCommand {
     @Override

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.OutputOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
@@ -33,11 +34,17 @@ public final class ScratchCommand {
   @Command(name = "list", description = "List working directories, the longest unchanged first.")
   static final class ListCommand implements Callable<Integer> {
     @Mixin final CommonOptions common = new CommonOptions();
-    @Mixin final JsonOption output = new JsonOption();
+    @Mixin final OutputOption output = new OutputOption();
 
     @Override
     public Integer call() {
-      show(all(common.settings().storage().scratch()), output.json, "no scratch folders");
+      boolean isData = output.isData();
+      List<Scratch.Kept> all = all(common.settings().storage().scratch());
+      if (isData) {
+        output.print(data(all));
+      } else {
+        System.out.print(table(all).orIfEmpty("no scratch folders"));
+      }
       return ExitCode.OK;
     }
   }
@@ -77,8 +84,12 @@ public final class ScratchCommand {
           chosen.add(kept);
         }
       }
-      show(chosen, output.json, "nothing to delete");
-      if (!output.json && !chosen.isEmpty()) {
+      if (output.json) {
+        Shown.print(data(chosen));
+        return ExitCode.OK;
+      }
+      System.out.print(table(chosen).orIfEmpty("nothing to delete"));
+      if (!chosen.isEmpty()) {
         System.out.printf(
             "%s %s, %s%n",
             dryRun ? "would delete" : "deleted",
@@ -107,11 +118,11 @@ public final class ScratchCommand {
     }
   }
 
-  private static void show(List<Scratch.Kept> folders, boolean json, String none) {
-    if (json) {
-      Shown.print(folders.stream().map(ScratchCommand::node).toList());
-      return;
-    }
+  private static List<ObjectNode> data(List<Scratch.Kept> folders) {
+    return folders.stream().map(ScratchCommand::node).toList();
+  }
+
+  private static Table table(List<Scratch.Kept> folders) {
     Table table = new Table("JOB", "ATTEMPT", "SIZE", "CHANGED", "STATE", "FOLDER");
     for (Scratch.Kept kept : folders) {
       table.row(
@@ -122,7 +133,7 @@ public final class ScratchCommand {
           kept.inUse() ? "in use" : "kept",
           kept.folder());
     }
-    System.out.print(table.isEmpty() ? none + "\n" : table.toString());
+    return table;
   }
 
   private static ObjectNode node(Scratch.Kept kept) {

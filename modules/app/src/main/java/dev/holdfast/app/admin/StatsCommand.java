@@ -1,10 +1,7 @@
 package dev.holdfast.app.admin;
 
-import dev.holdfast.app.cli.JsonOption;
-import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
-import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.model.job.JobState;
@@ -12,30 +9,23 @@ import dev.holdfast.model.ops.Statistics;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
-/** Counts. */
+/** Jobs, counted by queue, kind and state. */
 @Command(name = "stats", description = "Count jobs by queue, kind and state.")
-public final class StatsCommand implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
-  @Mixin final JsonOption output = new JsonOption();
-
+public final class StatsCommand extends ReadCommand<Statistics> {
   @Override
-  public Integer call() {
-    try (Operator operator = reach.open()) {
-      Statistics statistics = operator.statistics();
-      if (output.json) {
-        Shown.print(StatisticsResource.of(statistics));
-      } else {
-        print(statistics);
-      }
-      return ExitCode.OK;
-    }
+  protected Statistics read(Operator operator) {
+    return operator.statistics();
   }
 
-  private static void print(Statistics statistics) {
+  @Override
+  protected Object json(Statistics statistics) {
+    return StatisticsResource.of(statistics);
+  }
+
+  @Override
+  protected String text(Statistics statistics) {
     Table table =
         new Table(
             "QUEUE",
@@ -56,7 +46,7 @@ public final class StatsCommand implements Callable<Integer> {
     lines.forEach(
         (name, counts) -> row(table, name.split("\t", 2)[0], name.split("\t", 2)[1], counts));
     row(table, "all", "", statistics.byState());
-    System.out.print(table);
+    return table.toString();
   }
 
   private static void row(Table table, String queue, String kind, Map<JobState, Long> counts) {

@@ -9,6 +9,7 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.WorkerCommandResource;
 import dev.holdfast.contract.resource.WorkerResource;
@@ -39,25 +40,23 @@ public final class WorkersCommand {
   @Command(
       name = "list",
       description = "List supervised workers, and other workers that hold jobs.")
-  static final class ListCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
-    @Mixin final JsonOption output = new JsonOption();
+  static final class ListCommand extends ReadCommand<Operator.Workers> {
+    @Override
+    protected Operator.Workers read(Operator operator) {
+      return operator.workers();
+    }
 
     @Override
-    public Integer call() {
-      try (Operator operator = reach.open()) {
-        Operator.Workers workers = operator.workers();
-        if (output.json) {
-          Shown.print(workers.workers().stream().map(WorkerResource::of).toList());
-        } else {
-          String table = WorkersTable.of(workers);
-          System.out.print(table);
-          if (workers.workers().isEmpty()) {
-            System.out.println("no supervisor is running, and no worker holds a job");
-          }
-        }
-        return ExitCode.OK;
-      }
+    protected Object json(Operator.Workers workers) {
+      return workers.workers().stream().map(WorkerResource::of).toList();
+    }
+
+    @Override
+    protected String text(Operator.Workers workers) {
+      return WorkersTable.of(workers)
+          + (workers.workers().isEmpty()
+              ? "no supervisor is running, and no worker holds a job\n"
+              : "");
     }
   }
 

@@ -11,13 +11,13 @@ public final class JobOptions {
       names = {"-q", "--queue"},
       paramLabel = "QUEUE",
       description = "queue of the job; default: 'default'")
-  String queue = Job.DEFAULT_QUEUE;
+  @Nullable String queue;
 
   @Option(
       names = {"-p", "--priority"},
       paramLabel = "0-9",
       description = "0 is claimed first, 9 last; default: 5")
-  int priority = Job.DEFAULT_PRIORITY;
+  @Nullable Integer priority;
 
   @Option(names = "--timeout", paramLabel = "TIME", description = "how long an attempt may take")
   @Nullable String timeout;
@@ -32,7 +32,9 @@ public final class JobOptions {
   @Nullable Integer maxAttempts;
 
   public Job job(String kind, Json payload) {
-    Job job = Job.of(kind, payload).queue(queue).priority(priority);
+    Job job = Job.of(kind, payload);
+    job = queue == null ? job : job.queue(queue);
+    job = priority == null ? job : job.priority(priority);
     job = maxAttempts == null ? job : job.maxAttempts(maxAttempts);
     return timeout == null ? job : job.timeout(Input.duration("--timeout", timeout));
   }

@@ -31,6 +31,12 @@ public final class JobSelection {
   @Nullable String kind;
 
   @Option(
+      names = {"-t", "--tag"},
+      paramLabel = "TAG",
+      description = "only with this tag")
+  @Nullable String tag;
+
+  @Option(
       names = "--search",
       paramLabel = "SEARCH",
       description = {
@@ -40,7 +46,7 @@ public final class JobSelection {
   @Nullable String search;
 
   public boolean isEmpty() {
-    return states == null && queue == null && kind == null && search == null;
+    return states == null && queue == null && kind == null && tag == null && search == null;
   }
 
   public JobFilter filter() {
@@ -48,6 +54,7 @@ public final class JobSelection {
     return found
         .states(states == null ? found.states() : EnumSet.copyOf(states))
         .queue(queue == null ? found.queue() : queue)
-        .kind(kind == null ? found.kind() : kind);
+        .kind(kind == null ? found.kind() : kind)
+        .tag(tag == null ? found.tag() : tag);
   }
 }

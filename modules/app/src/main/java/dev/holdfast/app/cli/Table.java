@@ -4,7 +4,7 @@ import dev.holdfast.app.error.Failures;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Columns for people, as wide as they need to be. */
+/** Text in columns, each as wide as its widest cell. */
 public final class Table {
   private final List<String> head;
   private final List<List<String>> rows = new ArrayList<>();
@@ -13,10 +13,19 @@ public final class Table {
     this.head = List.of(head);
   }
 
+  /** A cell with blanks or lines of a tree before its text. */
+  public record Indented(String indent, String text) {
+    @Override
+    public String toString() {
+      return indent + Failures.oneLine(text);
+    }
+  }
+
   public Table row(Object... cells) {
     List<String> texts = new ArrayList<>();
     for (Object cell : cells) {
-      texts.add(Failures.oneLine(String.valueOf(cell)));
+      texts.add(
+          cell instanceof Indented tree ? tree.toString() : Failures.oneLine(String.valueOf(cell)));
     }
     rows.add(texts);
     return this;
@@ -26,15 +35,34 @@ public final class Table {
     return rows.isEmpty();
   }
 
+  /** The table, or this line if it has no rows. */
+  public String orIfEmpty(String line) {
+    return rows.isEmpty() ? line + System.lineSeparator() : toString();
+  }
+
   @Override
   public String toString() {
-    int[] width = new int[head.size()];
-    measure(width, head);
-    rows.forEach(row -> measure(width, row));
+    int[] width = widths();
     StringBuilder text = new StringBuilder();
     append(text, width, head);
     rows.forEach(row -> append(text, width, row));
     return text.toString();
+  }
+
+  /** Its rows alone, below a table with the same columns. */
+  public String below(Table first) {
+    int[] width = first.widths();
+    rows.forEach(row -> measure(width, row));
+    StringBuilder text = new StringBuilder();
+    rows.forEach(row -> append(text, width, row));
+    return text.toString();
+  }
+
+  private int[] widths() {
+    int[] width = new int[head.size()];
+    measure(width, head);
+    rows.forEach(row -> measure(width, row));
+    return width;
   }
 
   private static void measure(int[] width, List<String> row) {

@@ -4,7 +4,6 @@ import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerView;
-import java.time.Duration;
 import java.time.Instant;
 
 /** Workers for people, a line each. */
@@ -35,7 +34,7 @@ public final class WorkersTable {
           worker.currentJob() == null ? "" : worker.currentJob(),
           worker.supervisor() == null ? "" : worker.restarts(),
           WorkerExit.shown(worker.exitCode()),
-          age(worker.lastSeen(), now),
+          Durations.age(worker.lastSeen(), now) + " ago",
           worker.supervisor() == null ? "none" : worker.supervisor(),
           note(worker));
     }
@@ -45,11 +44,6 @@ public final class WorkersTable {
             : "all workers are paused since %s: 'holdfast workers resume --all'%n"
                 .formatted(all.workersPausedAt());
     return paused + (table.isEmpty() ? "" : table);
-  }
-
-  private static String age(Instant seen, Instant now) {
-    Duration age = Duration.between(seen, now);
-    return Durations.text(age.isNegative() ? Duration.ZERO : age) + " ago";
   }
 
   private static String note(WorkerView worker) {

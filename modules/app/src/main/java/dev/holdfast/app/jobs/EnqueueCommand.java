@@ -110,6 +110,12 @@ public final class EnqueueCommand implements Callable<Integer> {
   @Nullable String traceparent;
 
   @Option(
+      names = {"-t", "--tag"},
+      paramLabel = "TAG",
+      description = "a word to find it by; may be given several times")
+  List<String> tags = List.of();
+
+  @Option(
       names = "--depends-on",
       split = ",",
       paramLabel = "ID",
@@ -175,6 +181,7 @@ public final class EnqueueCommand implements Callable<Integer> {
     job = partitionKey == null ? job : job.partitionKey(partitionKey);
     job = resources == null ? job : job.resources(Input.json("--resources", resources));
     job = traceparent == null ? job : job.traceparent(traceparent);
+    job = tags.isEmpty() ? job : job.tags(tags);
     job =
         dependsOn == null
             ? job

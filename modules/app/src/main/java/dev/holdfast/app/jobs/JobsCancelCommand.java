@@ -1,7 +1,8 @@
 package dev.holdfast.app.jobs;
 
-import dev.holdfast.app.cli.JobSelection;
+import dev.holdfast.app.cli.JobTargets;
 import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -20,24 +21,20 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** Cancels jobs. */
 @Command(
     name = "cancel",
     description = {
-      "Cancel jobs: those named, or all that match --state, --queue, --kind",
-      "and --search.",
+      "Cancel jobs: those named, or all that match --state, --queue, --kind,",
+      "--tag and --search.",
       "A job that does not run is cancelled at once; the worker of a running job is",
       "asked to stop it. Exit code 6 when a job has already ended."
     })
 final class JobsCancelCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
-  @Mixin final JobSelection selection = new JobSelection();
+  @Mixin final JobTargets targets = new JobTargets();
   @Mixin final JsonOption output = new JsonOption();
-
-  @Parameters(arity = "0..*", paramLabel = "ID", description = "the jobs' ids")
-  List<String> ids = List.of();
 
   @Option(names = "--cascade", description = "cancel their children, too")
   boolean cascade;
@@ -48,24 +45,14 @@ final class JobsCancelCommand implements Callable<Integer> {
       description = "kept with the job")
   String reason = "requested on the command line";
 
-  @Option(names = "--dry-run", description = "only say how many jobs these are")
-  boolean dryRun;
-
   @Override
   public Integer call() {
-    if (ids.isEmpty() == selection.isEmpty()) {
-      throw new CommandException(
-          ExitCode.USAGE,
-          "name jobs by id, or choose them by --state, --queue, --kind or --search");
-    }
-    if (dryRun && !ids.isEmpty()) {
-      throw new CommandException(ExitCode.USAGE, "--dry-run counts jobs of a filter, not ids");
-    }
-    return ids.isEmpty() ? cancelChosen() : cancelNamed();
+    List<ShortId> named = targets.ids();
+    return named.isEmpty() ? cancelChosen() : cancelNamed(named);
   }
 
   private int cancelChosen() {
-    JobFilter filter = selection.filter();
+    JobFilter filter = targets.selection.filter();
     if (filter.states().isEmpty()) {
       filter = filter.states(JobState.ACTIVE);
     } else if (!JobState.ACTIVE.containsAll(filter.states())) {
@@ -77,7 +64,7 @@ final class JobsCancelCommand implements Callable<Integer> {
           operator,
           filter,
           page -> {
-            if (dryRun) {
+            if (targets.dryRun) {
               counts[0] += page.size();
             } else {
               JobOperator.CancelledCounts some = operator.cancelAll(page, cascade, reason);
@@ -93,10 +80,10 @@ final class JobsCancelCommand implements Callable<Integer> {
   private void print(long cancelled, long requested) {
     if (output.json) {
       Shown.print(
-          dryRun
+          targets.dryRun
               ? Shown.object().put("jobs", cancelled)
               : Shown.object().put("cancelled", cancelled).put("requested", requested));
-    } else if (dryRun) {
+    } else if (targets.dryRun) {
       System.out.println(Plural.of(cancelled, "job") + " would be cancelled");
     } else {
       System.out.println(
@@ -105,11 +92,12 @@ final class JobsCancelCommand implements Callable<Integer> {
     }
   }
 
-  private int cancelNamed() {
-    List<JobId> jobs = ids.stream().map(JobId::parse).toList();
+  private int cancelNamed(List<ShortId> named) {
+    List<JobId> jobs;
     List<Cancellation> all = new ArrayList<>();
     List<JobId> unknown = new ArrayList<>();
     try (Operator operator = reach.open()) {
+      jobs = ShortId.in(operator, named);
       for (JobId job : jobs) {
         List<Cancellation> cancelled = operator.cancel(job, cascade, reason);
         all.addAll(cancelled);
@@ -119,9 +107,10 @@ final class JobsCancelCommand implements Callable<Integer> {
       }
     }
     print(all, unknown);
-    if (!unknown.isEmpty()) {
-      return ExitCode.NOT_FOUND;
-    }
+    return unknown.isEmpty() ? exitCode(all, jobs) : ExitCode.NOT_FOUND;
+  }
+
+  private static int exitCode(List<Cancellation> all, List<JobId> jobs) {
     return all.stream()
             .anyMatch(
                 c -> jobs.contains(c.job()) && c.outcome() == Cancellation.Outcome.ALREADY_TERMINAL)

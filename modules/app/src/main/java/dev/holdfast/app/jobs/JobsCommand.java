@@ -1,6 +1,7 @@
 package dev.holdfast.app.jobs;
 
 import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Watch;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -16,10 +17,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** Jobs: list, show, watch, cancel, retry, their steps and logs. */
+/** Jobs: list, show, watch, cancel, retry, edit, delete, their steps and logs. */
 @Command(
     name = "jobs",
-    description = "List, inspect, cancel, retry and control jobs.",
+    description = "List, inspect, cancel, retry, edit, delete and control jobs.",
     mixinStandardHelpOptions = true,
     subcommands = {
       JobsListCommand.class,
@@ -29,10 +30,14 @@ import picocli.CommandLine.Parameters;
       JobsCommand.WatchCommand.class,
       JobsCancelCommand.class,
       JobsRetryCommand.class,
+      JobsEditCommand.class,
+      JobsDeleteCommand.class,
       JobsControlCommand.class
     },
     synopsisSubcommandLabel = "COMMAND")
 public final class JobsCommand {
+  static final String ID = "the job's id, or its first or last characters";
+
   static JobStatus existing(Operator operator, JobId id) {
     return operator
         .find(id)
@@ -60,14 +65,14 @@ public final class JobsCommand {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();
     @Mixin final JsonOption output = new JsonOption();
 
-    @Parameters(paramLabel = "ID", description = "the job's id")
+    @Parameters(paramLabel = "ID", description = JobsCommand.ID)
     String id = "";
 
     @Override
     public Integer call() throws InterruptedException {
-      JobId job = JobId.parse(id);
+      ShortId job = ShortId.of(id);
       try (Operator operator = reach.open()) {
-        return new Watch(operator, output.json).follow(job);
+        return new Watch(operator, output.json).follow(job.in(operator));
       }
     }
   }

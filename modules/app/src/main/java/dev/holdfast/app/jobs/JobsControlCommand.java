@@ -2,6 +2,7 @@ package dev.holdfast.app.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -54,7 +55,7 @@ final class JobsControlCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
 
-  @Parameters(index = "0", paramLabel = "ID", description = "the job's id")
+  @Parameters(index = "0", paramLabel = "ID", description = JobsCommand.ID)
   String id = "";
 
   @Parameters(
@@ -84,9 +85,10 @@ final class JobsControlCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    JobId job = JobId.parse(id);
+    ShortId named = ShortId.of(id);
     JobCommand command = command();
     try (Operator operator = reach.open()) {
+      JobId job = named.in(operator);
       JobCommand.Answer answer = operator.command(job, command);
       if (answer != JobCommand.Answer.ACCEPTED) {
         throw refused(operator, job, command, answer);

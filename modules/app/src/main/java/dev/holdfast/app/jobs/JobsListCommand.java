@@ -1,13 +1,12 @@
 package dev.holdfast.app.jobs;
 
+import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JobSelection;
-import dev.holdfast.app.cli.JsonOption;
-import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
-import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.JobResource;
@@ -19,8 +18,8 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Text;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,12 +27,11 @@ import picocli.CommandLine.Option;
 
 /** Jobs, newest first. */
 @Command(name = "list", description = "List jobs, newest first.")
-final class JobsListCommand implements Callable<Integer> {
+final class JobsListCommand extends ReadCommand<List<JobStatus>> {
   private static final int MESSAGE_CHARS = 80;
+  private static final Duration LOOK = Duration.ofSeconds(1);
 
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
   @Mixin final JobSelection selection = new JobSelection();
-  @Mixin final JsonOption output = new JsonOption();
 
   @Option(
       names = {"-n", "--limit"},
@@ -47,48 +45,106 @@ final class JobsListCommand implements Callable<Integer> {
       description = "only older than this job: the next page")
   @Nullable String before;
 
+  @Option(
+      names = {"-w", "--watch"},
+      description = "continue with jobs that are new or have changed")
+  boolean watch;
+
+  private JobFilter filter = JobFilter.ALL;
+
   @Override
-  public Integer call() {
-    if (limit < 1 || limit > JobFilter.MOST) {
-      throw new CommandException(
-          ExitCode.USAGE, "--limit must lie between 1 and " + JobFilter.MOST);
+  protected void checkOptions() {
+    Input.limit(limit, JobFilter.MOST);
+    if (watch && before != null) {
+      throw new CommandException(ExitCode.USAGE, "--watch shows the newest jobs: omit --before");
     }
-    JobFilter filter =
-        selection.filter().limit(limit).resumed(before == null ? null : JobId.parse(before));
-    try (Operator operator = reach.open()) {
-      List<JobStatus> jobs = operator.list(filter);
-      if (output.json) {
-        Shown.print(jobs.stream().map(JobResource::of).toList());
-      } else {
-        print(jobs);
+    filter = selection.filter().limit(limit).resumed(before == null ? null : JobId.parse(before));
+  }
+
+  @Override
+  protected List<JobStatus> read(Operator operator) {
+    return operator.list(filter);
+  }
+
+  @Override
+  protected void follow(Operator operator, List<JobStatus> jobs) throws InterruptedException {
+    if (!watch) {
+      return;
+    }
+    ChangedRows changes = new ChangedRows(jobs);
+    Table first = table(jobs, output.isWide());
+    while (true) {
+      Thread.sleep(LOOK);
+      List<JobStatus> changed = changes.since(operator.list(filter));
+      if (output.isData()) {
+        changed.forEach(job -> output.printOne(JobResource.of(job)));
+      } else if (!changed.isEmpty()) {
+        System.out.print(table(changed, output.isWide()).below(first));
       }
-      return ExitCode.OK;
+      System.out.flush();
     }
   }
 
-  private void print(List<JobStatus> jobs) {
-    Table table = new Table("ID", "KIND", "QUEUE", "STATE", "ATTEMPT", "PROGRESS", "AGE", "NOTE");
+  @Override
+  protected Object json(List<JobStatus> jobs) {
+    return jobs.stream().map(JobResource::of).toList();
+  }
+
+  @Override
+  protected String text(List<JobStatus> jobs) {
+    return table(jobs, false).orIfEmpty("no jobs") + more(jobs);
+  }
+
+  @Override
+  protected String wide(List<JobStatus> jobs) {
+    return table(jobs, true).orIfEmpty("no jobs") + more(jobs);
+  }
+
+  private String more(List<JobStatus> jobs) {
+    return jobs.size() == limit && !watch
+        ? "more: --before %s%n".formatted(jobs.getLast().id())
+        : "";
+  }
+
+  private static Table table(List<JobStatus> jobs, boolean wide) {
+    List<String> head =
+        new ArrayList<>(
+            List.of("ID", "KIND", "QUEUE", "STATE", "ATTEMPT", "PROGRESS", "AGE", "NOTE"));
+    if (wide) {
+      head.addAll(List.of("PRIORITY", "CREATED", "DUE", "STARTED", "FINISHED", "WORKER", "TENANT"));
+    }
+    Table table = new Table(head.toArray(String[]::new));
     Instant now = Instant.now();
     for (JobStatus job : jobs) {
-      table.row(
-          job.id(),
-          job.kind(),
-          job.queue(),
-          job.state(),
-          job.attempt(),
-          job.progress() == null ? "" : job.progress() + " %",
-          age(job.createdAt(), now),
-          note(job));
+      List<Object> cells =
+          new ArrayList<>(
+              List.of(
+                  job.id(),
+                  job.kind(),
+                  job.queue(),
+                  job.state(),
+                  job.attempt(),
+                  job.progress() == null ? "" : job.progress() + " %",
+                  Durations.age(job.createdAt(), now),
+                  note(job)));
+      if (wide) {
+        cells.addAll(
+            List.of(
+                job.priority(),
+                job.createdAt(),
+                job.runAt(),
+                orEmpty(job.startedAt()),
+                orEmpty(job.finishedAt()),
+                orEmpty(job.worker()),
+                job.tenant()));
+      }
+      table.row(cells.toArray());
     }
-    System.out.print(table.isEmpty() ? "no jobs\n" : table.toString());
-    if (jobs.size() == limit) {
-      System.out.println("more: --before " + jobs.getLast().id());
-    }
+    return table;
   }
 
-  private static String age(Instant created, Instant now) {
-    Duration age = Duration.between(created, now);
-    return Durations.text(age.isNegative() ? Duration.ZERO : age);
+  private static Object orEmpty(@Nullable Object value) {
+    return value == null ? "" : value;
   }
 
   /** The cause first: that all attempts are used up does not say what to do. */

@@ -1,6 +1,7 @@
 package dev.holdfast.app.jobs;
 
 import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
@@ -24,7 +25,7 @@ final class JobsLogCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
 
-  @Parameters(paramLabel = "ID", description = "the job's id")
+  @Parameters(paramLabel = "ID", description = JobsCommand.ID)
   String id = "";
 
   @Option(
@@ -36,8 +37,9 @@ final class JobsLogCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    JobId job = JobId.parse(id);
+    ShortId named = ShortId.of(id);
     try (Operator operator = reach.open()) {
+      JobId job = named.in(operator);
       // Read before the log: then the log has all output of a job that has ended.
       boolean ended = JobsCommand.existing(operator, job).state().isTerminal();
       LogTail tail = operator.log(job, LogCursor.START);

@@ -1,7 +1,8 @@
 package dev.holdfast.app.jobs;
 
-import dev.holdfast.app.cli.JobSelection;
+import dev.holdfast.app.cli.JobTargets;
 import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -18,45 +19,32 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
-/** Puts dead jobs back. */
+/** Retries jobs that have failed or were cancelled. */
 @Command(
     name = "retry",
     description = {
       "Retry FAILED or CANCELLED jobs with a fresh budget of attempts.",
-      "Either the jobs named, or all that match --state, --queue, --kind",
-      "and --search."
+      "Either the jobs named, or all that match --state, --queue, --kind,",
+      "--tag and --search."
     })
 final class JobsRetryCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
-  @Mixin final JobSelection selection = new JobSelection();
+  @Mixin final JobTargets targets = new JobTargets();
   @Mixin final JsonOption output = new JsonOption();
-
-  @Parameters(arity = "0..*", paramLabel = "ID", description = "the jobs' ids")
-  List<String> ids = List.of();
-
-  @Option(names = "--dry-run", description = "only say how many jobs these are")
-  boolean dryRun;
 
   @Override
   public Integer call() {
-    if (ids.isEmpty() == selection.isEmpty()) {
-      throw new CommandException(
-          ExitCode.USAGE,
-          "name jobs by id, or choose them by --state, --queue, --kind or --search");
-    }
-    if (dryRun && !ids.isEmpty()) {
-      throw new CommandException(ExitCode.USAGE, "--dry-run counts jobs of a filter, not ids");
-    }
-    List<JobId> named = ids.stream().map(JobId::parse).toList();
+    List<ShortId> given = targets.ids();
     try (Operator operator = reach.open()) {
+      List<JobId> named = ShortId.in(operator, given);
       if (named.isEmpty()) {
         List<JobId> chosen = new ArrayList<>();
         JobsCommand.pages(
-            operator, filter(), page -> chosen.addAll(dryRun ? page : operator.retry(page)));
-        return dryRun ? wouldBe(chosen.size()) : report(chosen, List.of(), operator);
+            operator,
+            filter(),
+            page -> chosen.addAll(targets.dryRun ? page : operator.retry(page)));
+        return targets.dryRun ? wouldBe(chosen.size()) : report(chosen, List.of(), operator);
       }
       named.forEach(id -> JobsCommand.existing(operator, id));
       Set<JobId> retried = operator.retry(named);
@@ -68,7 +56,7 @@ final class JobsRetryCommand implements Callable<Integer> {
   }
 
   private JobFilter filter() {
-    JobFilter filter = selection.filter();
+    JobFilter filter = targets.selection.filter();
     if (filter.states().isEmpty()) {
       return filter.states(EnumSet.of(JobState.FAILED));
     }

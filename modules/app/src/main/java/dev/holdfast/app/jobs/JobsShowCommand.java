@@ -1,7 +1,8 @@
 package dev.holdfast.app.jobs;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.OutputOption;
+import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.cli.Watch;
@@ -43,15 +44,17 @@ final class JobsShowCommand implements Callable<Integer> {
   private static final int MOST_RELATED = 20;
 
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
-  @Mixin final JsonOption output = new JsonOption();
+  @Mixin final OutputOption output = new OutputOption();
 
-  @Parameters(paramLabel = "ID", description = "the job's id")
+  @Parameters(paramLabel = "ID", description = JobsCommand.ID)
   String id = "";
 
   @Override
   public Integer call() {
-    JobId wanted = JobId.parse(id);
+    ShortId named = ShortId.of(id);
+    boolean isData = output.isData();
     try (Operator operator = reach.open()) {
+      JobId wanted = named.in(operator);
       JobStatus job = JobsCommand.existing(operator, wanted);
       List<JobEvent> timeline = operator.timeline(wanted);
       List<Attempt> attempts = operator.attempts(wanted);
@@ -59,8 +62,8 @@ final class JobsShowCommand implements Callable<Integer> {
       PendingCommand pending =
           job.state().isTerminal() ? PendingCommand.NONE : operator.pending(wanted);
       JobDependencies dependencies = operator.dependencies(wanted);
-      if (output.json) {
-        Shown.print(
+      if (isData) {
+        output.print(
             new Report(
                 JobResource.of(job),
                 pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
@@ -116,6 +119,8 @@ final class JobsShowCommand implements Callable<Integer> {
       JobsControlCommand.lines(pending).forEach(each -> line("command", each));
       JobsControlCommand.place(timeline).ifPresent(place -> line("", place));
     }
+    line("run", job.run().equals(job.id()) ? null : job.run() + ", " + job.runKey());
+    line("parent", job.parent());
     lines(job, dependencies);
     line("unique", job.uniqueKey());
     lines(job.attributes());
@@ -187,6 +192,7 @@ final class JobsShowCommand implements Callable<Integer> {
     line("partition", attributes.partitionKey());
     line("resources", attributes.resources().equals(Json.EMPTY) ? null : attributes.resources());
     line("trace", attributes.traceparent());
+    line("tags", attributes.tags().isEmpty() ? null : String.join(" ", attributes.tags()));
   }
 
   /** The timeline without the middle of long progress. */

@@ -1,7 +1,8 @@
 package dev.holdfast.app.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.OutputOption;
+import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
@@ -27,9 +28,9 @@ import picocli.CommandLine.Parameters;
 @Command(name = "steps", description = "Show the steps of a job that have started.")
 final class JobsStepsCommand implements Callable<Integer> {
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
-  @Mixin final JsonOption output = new JsonOption();
+  @Mixin final OutputOption output = new OutputOption();
 
-  @Parameters(paramLabel = "ID", description = "the job's id")
+  @Parameters(paramLabel = "ID", description = JobsCommand.ID)
   String id = "";
 
   @Option(
@@ -40,13 +41,14 @@ final class JobsStepsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    JobId job = JobId.parse(id);
+    ShortId named = ShortId.of(id);
     try (Operator operator = reach.open()) {
+      JobId job = named.in(operator);
       JobsCommand.existing(operator, job);
       if (step != null) {
         show(operator, job, Limits.stepId(step));
-      } else if (output.json) {
-        Shown.print(operator.steps(job).stream().map(StepResource::brief).toList());
+      } else if (output.isData()) {
+        output.print(operator.steps(job).stream().map(StepResource::brief).toList());
       } else {
         print(operator.steps(job));
       }
@@ -62,8 +64,8 @@ final class JobsStepsCommand implements Callable<Integer> {
                 () ->
                     new CommandException(
                         ExitCode.NOT_FOUND, "step '%s' has not started".formatted(wanted)));
-    if (output.json) {
-      Shown.print(StepResource.of(found));
+    if (output.isData()) {
+      output.print(StepResource.of(found));
     } else {
       print(List.of(found));
       JsonNode left = Wire.tree(found.checkpoint());
@@ -88,6 +90,6 @@ final class JobsStepsCommand implements Callable<Integer> {
               : Durations.text(Duration.between(step.startedAt(), step.finishedAt())),
           step.patchBytes() == null ? "" : Shown.bytes(step.patchBytes()));
     }
-    System.out.print(table.isEmpty() ? "no step has started\n" : table.toString());
+    System.out.print(table.orIfEmpty("no step has started"));
   }
 }

@@ -98,7 +98,10 @@ public final class Supervision {
       }
     }
     return Supervisor.start(
-        access.holdfast().queue().workers(), options(settings.supervisor()), commands, echo);
+        access.holdfast().queue().workers(),
+        options(settings.supervisor()),
+        commands,
+        new Supervisor.Output(echo, settings.scrubber()::scrubAfter));
   }
 
   private static Map<String, String> environment(Settings settings, DatabaseUrl url, Served queue) {

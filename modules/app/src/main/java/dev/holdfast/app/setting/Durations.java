@@ -1,6 +1,7 @@
 package dev.holdfast.app.setting;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -48,6 +49,12 @@ public final class Durations {
       case "h" -> 3_600_000;
       default -> 86_400_000;
     };
+  }
+
+  /** The time since then, as {@link #text} writes it; zero if the clocks disagree. */
+  public static String age(Instant since, Instant now) {
+    Duration age = Duration.between(since, now);
+    return text(age.isNegative() ? Duration.ZERO : age);
   }
 
   /** Short, for tables: 3 ms, 1.4 s, 12 min, 3 h, 5 d. */

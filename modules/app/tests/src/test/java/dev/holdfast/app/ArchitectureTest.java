@@ -111,14 +111,14 @@ class ArchitectureTest {
   }
 
   @Test
-  void every_module_of_the_build_is_known_here() {
+  void every_module_of_the_build_is_in_the_table_of_dependencies() {
     assertThat(CLASSES.stream().map(ArchitectureTest::module).collect(Collectors.toSet()))
         .isEqualTo(MAY_SEE.keySet());
   }
 
   @ParameterizedTest
   @MethodSource("modules")
-  void a_module_depends_only_on_those_it_may(String module) {
+  void a_module_depends_only_on_its_allowed_modules(String module) {
     Set<String> allowed = MAY_SEE.getOrDefault(module, Set.of());
     classes()
         .should(
@@ -143,7 +143,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void the_library_brings_neither_process_trees_nor_programs_nor_git() throws IOException {
+  void the_library_depends_neither_on_process_nor_programs_nor_workspace() throws IOException {
     assertThat(brought("holdfast"))
         .containsExactlyInAnyOrder("model", "queue", "redaction", "steps", "worker");
     assertThat(brought("programs")).contains("process");
@@ -173,12 +173,12 @@ class ArchitectureTest {
   }
 
   @Test
-  void no_package_sees_another_that_sees_it() {
+  void there_are_no_package_cycles() {
     slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(CLASSES);
   }
 
   @Test
-  void the_worker_never_sees_jdbc() {
+  void the_worker_does_not_use_jdbc() {
     noClasses()
         .that()
         .resideInAnyPackage(ROOT + ".worker..", ROOT + ".model..")
@@ -200,7 +200,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void leases_are_judged_by_the_database_so_the_engine_never_asks_this_machine_for_the_time() {
+  void queue_and_worker_never_read_the_wall_clock_of_this_machine() {
     noClasses()
         .that()
         .resideInAnyPackage(ROOT + ".queue..", ROOT + ".worker..", ROOT)

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A database that is not there, not ours or not safe. */
+/** A database that is unreachable, not a Holdfast database, or not durable. */
 @ExtendWith(DatabaseExtension.class)
 class BadDatabaseTest {
   private static final String LATER_MIGRATION =
@@ -48,9 +48,10 @@ class BadDatabaseTest {
           new WrongCommand(
               "newer schema: " + command,
               4,
-              "version 999, newer than .*: upgrade Holdfast",
+              "version 999 and needs .* 998 or newer; .*: upgrade Holdfast",
               (launch, database) -> {
                 database.sql(LATER_MIGRATION);
+                database.sql("UPDATE holdfast.schema_compatibility SET oldest_version = 998");
                 launch.arguments(arguments);
               }));
     }
@@ -86,8 +87,8 @@ class BadDatabaseTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void is_refused_in_one_line(WrongCommand wrong, @TempDir Path folder, TestDatabase database)
-      throws IOException {
+  void an_unusable_database_is_reported_in_one_line(
+      WrongCommand wrong, @TempDir Path folder, TestDatabase database) throws IOException {
     wrong.isRefusedInOneLine(folder, database);
   }
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Jobs that are refused, jobs that do not exist, and commands that nobody understands. */
+/** Rejected jobs, jobs that do not exist, and unknown commands. */
 @ExtendWith(DatabaseExtension.class)
 class BadInputTest {
   private static final String UNKNOWN_ID = "01890000-0000-7000-8000-000000000000";
@@ -46,13 +46,13 @@ class BadInputTest {
         WrongCommand.of(5, "no job " + UNKNOWN_ID, "jobs", "watch", UNKNOWN_ID),
         WrongCommand.of(5, "no job " + UNKNOWN_ID, "jobs", "cancel", UNKNOWN_ID),
         WrongCommand.of(5, "no job " + UNKNOWN_ID, "jobs", "retry", UNKNOWN_ID),
-        WrongCommand.of(6, "'17' is not a job id: one looks like 0", "jobs", "show", "17"));
+        WrongCommand.of(6, "'17' is not a job id, nor the first or last 4", "jobs", "show", "17"));
   }
 
   @ParameterizedTest
   @MethodSource("commands")
-  void is_refused_in_one_line(WrongCommand wrong, @TempDir Path folder, TestDatabase database)
-      throws IOException {
+  void invalid_input_is_rejected_in_one_line(
+      WrongCommand wrong, @TempDir Path folder, TestDatabase database) throws IOException {
     wrong.isRefusedInOneLine(folder, database);
   }
 
@@ -68,7 +68,7 @@ class BadInputTest {
 
   @ParameterizedTest
   @MethodSource("misunderstood")
-  void is_answered_with_where_to_find_help(
+  void a_usage_error_points_to_the_help(
       WrongCommand wrong, @TempDir Path folder, TestDatabase database) throws IOException {
     Terminal.Answer answer = wrong.run(folder, database);
     assertThat(answer.code()).isEqualTo(2);

@@ -130,8 +130,8 @@ class BadSettingTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void is_refused_in_one_line(WrongCommand wrong, @TempDir Path folder, TestDatabase database)
-      throws IOException {
+  void an_invalid_setting_is_rejected_in_one_line(
+      WrongCommand wrong, @TempDir Path folder, TestDatabase database) throws IOException {
     wrong.isRefusedInOneLine(folder, database);
   }
 }

@@ -6,69 +6,26 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
-import dev.holdfast.server.HoldfastServer;
-import dev.holdfast.server.config.ServerOptions;
-import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The same behaviours through a server, and what is different about one. */
-@OnlyWithAll
-class ServerCommandsTest extends CommandsTest {
-  private HoldfastServer server;
-  private String admin = "";
-
+/** Commands through a server: its address, the API key, and the key's role and tenant. */
+class ServerCommandsTest extends CommandFixture {
   @BeforeEach
   void start(TestDatabase given) throws IOException {
-    admin = key(Role.ADMIN, null);
-    server = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0));
-  }
-
-  @AfterEach
-  void stop() {
-    server.close();
-  }
-
-  @Override
-  String settings() {
-    return through(admin);
-  }
-
-  /** Through a server, whose key it is. */
-  @Override
-  String asker() {
-    return "test";
-  }
-
-  private String through(String key) {
-    return "server: {url: '%s/', apiKey: '%s'}".formatted(server.url(), key);
-  }
-
-  /** Made on the database, as for the first user of a server. */
-  private String key(Role role, @Nullable String tenant) throws IOException {
-    List<String> command =
-        new ArrayList<>(List.of("keys", "create", "--name", "test", "--role", role.word()));
-    if (tenant != null) {
-      command.addAll(List.of("--tenant", tenant));
-    }
-    assertThat(runWith(direct(), command.toArray(String[]::new))).isZero();
-    return said().strip();
+    startServer();
   }
 
   @Test
   void the_address_and_the_key_may_come_from_the_command_line() throws IOException {
-    Path file = Files.writeString(folder.resolve("key"), admin + "\n");
-    String url = server.url().toString();
+    Path file = Files.writeString(folder.resolve("key"), key(Role.ADMIN, null) + "\n");
+    String url = serverUrl().toString();
     assertThat(runWith("", "stats", "--server", url, "--api-key-file", file.toString())).isZero();
     assertThat(runWith("", "stats", "--server", url)).isEqualTo(ExitCode.CONFIGURATION);
     assertThat(complained()).contains("HOLDFAST_SERVER_API_KEY").contains("--api-key-file");
@@ -81,7 +38,7 @@ class ServerCommandsTest extends CommandsTest {
   }
 
   @Test
-  void a_key_that_is_wrong_or_not_enough_is_one_line_without_the_key() throws IOException {
+  void an_invalid_or_insufficient_key_is_one_line_without_the_key() throws IOException {
     String wrong = "hf_0123456789ab_nobodys-secret";
     assertThat(runWith(through(wrong), "stats")).isEqualTo(ExitCode.CONFIGURATION);
     assertThat(complained()).contains("does not accept").doesNotContain("nobodys-secret");
@@ -94,7 +51,7 @@ class ServerCommandsTest extends CommandsTest {
   }
 
   @Test
-  void a_key_of_one_tenant_hands_in_and_sees_the_jobs_of_that_tenant() throws IOException {
+  void a_key_of_one_tenant_enqueues_and_sees_the_jobs_of_that_tenant() throws IOException {
     JobId other = holdfast.enqueue(Job.of("echo")).id();
     String acme = through(key(Role.OPERATOR, "acme"));
     assertThat(runWith(acme, "enqueue", "echo")).isZero();
@@ -108,7 +65,7 @@ class ServerCommandsTest extends CommandsTest {
   }
 
   @Test
-  void a_server_that_is_not_there_or_not_ours_is_said_in_a_line() throws IOException {
+  void an_unreachable_or_foreign_server_is_reported_in_one_line() throws IOException {
     int port;
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = socket.getLocalPort();
@@ -124,7 +81,7 @@ class ServerCommandsTest extends CommandsTest {
   }
 
   @Test
-  void more_jobs_than_a_page_are_listed_and_put_back() throws IOException {
+  void more_jobs_than_a_page_are_listed_and_retried() throws IOException {
     Path lines = folder.resolve("many.ndjson");
     Files.writeString(lines, "{}\n".repeat(230));
     assertThat(run("enqueue", "fail", "@" + lines, "--each-line", "--max-attempts", "1")).isZero();

@@ -13,10 +13,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A command that cannot be carried out, the exit code it must have and what its message must tell.
+ * A command that cannot be carried out, the exit code it must have and what its message must
+ * contain.
  */
 public record WrongCommand(String name, int code, String message, Spoiler spoiler) {
-  /** Makes the command, and what is wrong about it. */
+  /** Prepares the command and its error. */
   interface Spoiler {
     void spoil(Launch launch, TestDatabase database) throws IOException;
   }

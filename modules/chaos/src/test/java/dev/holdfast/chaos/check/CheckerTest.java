@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Each rule is broken on purpose, and found broken. */
+/** Each invariant is violated on purpose, and the checker finds it. */
 class CheckerTest {
   private static final String END =
       "state = 'SUCCEEDED', started_at = now(), finished_at = now(), worker_id = 'w',"
@@ -101,7 +101,7 @@ class CheckerTest {
   }
 
   @Test
-  void a_promised_job_that_is_gone_and_one_that_nobody_asked_for_are_found() throws Exception {
+  void a_lost_job_and_one_that_was_never_enqueued_are_found() throws Exception {
     Job lost = Job.of("plain");
     Ledger ledger = new Ledger();
     ledger.acknowledged(lost);
@@ -115,7 +115,7 @@ class CheckerTest {
   }
 
   @Test
-  void a_cancel_that_was_answered_and_did_not_happen_is_found() throws Exception {
+  void an_acknowledged_cancel_without_effect_is_found() throws Exception {
     JobId job = enqueue("plain");
     Ledger ledger = new Ledger();
     ledger.cancelled(new Cancellation(job, JobState.PENDING, Cancellation.Outcome.CANCELLED));
@@ -144,7 +144,7 @@ class CheckerTest {
   }
 
   @Test
-  void a_lock_that_is_left_is_found() throws Exception {
+  void a_lock_that_was_not_released_is_found() throws Exception {
     try (Connection connection = database.direct().getConnection();
         Statement statement = connection.createStatement()) {
       statement.execute("SELECT pg_advisory_lock(1)");

@@ -12,7 +12,7 @@ class NemesisTest {
   }
 
   @Test
-  void one_seed_gives_one_schedule_and_another_seed_another() {
+  void the_same_seed_gives_the_same_schedule_and_another_seed_another() {
     List<Fault> faults = Faults.all();
     assertThat(schedule(faults, 7))
         .isEqualTo(schedule(faults, 7))
@@ -20,7 +20,7 @@ class NemesisTest {
   }
 
   @Test
-  void two_minutes_are_enough_for_every_fault() {
+  void a_schedule_of_two_minutes_has_every_fault() {
     List<Fault> faults = Faults.all();
     assertThat(schedule(faults, 7).stream().map(entry -> entry.fault().name()))
         .containsAll(faults.stream().map(Fault::name).toList());

@@ -83,6 +83,10 @@ public final class ServerConnection implements AutoCloseable {
     return send("POST", path, BYTES, both, within);
   }
 
+  public Call patch(String path, byte[] json, Duration within) {
+    return send("PATCH", path, JSON, BodyPublishers.ofByteArray(json), within);
+  }
+
   public Call put(String path, byte[] json, Duration within) {
     return send("PUT", path, JSON, BodyPublishers.ofByteArray(json), within);
   }

@@ -9,7 +9,9 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.command.AcceptedWorkerCommand;
+import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Cancellation;
@@ -20,6 +22,7 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.Statistics;
@@ -27,6 +30,9 @@ import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.search.FailureGroups;
 import dev.holdfast.model.search.JobDependencies;
+import dev.holdfast.model.search.JobIdMatches;
+import dev.holdfast.model.search.RunGraph;
+import dev.holdfast.model.search.RunPage;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.Access;
 import dev.holdfast.queue.JobQueries;
@@ -93,6 +99,21 @@ public final class DatabaseOperator implements Operator {
   @Override
   public List<JobStatus> list(JobFilter filter) {
     return queries.list(filter);
+  }
+
+  @Override
+  public JobIdMatches idsLike(String part) {
+    return queries.idsLike(JobIdMatches.part(part), null);
+  }
+
+  @Override
+  public RunPage runs(@Nullable JobId before, int most) {
+    return queries.runs(null, before, most);
+  }
+
+  @Override
+  public Optional<RunGraph> run(JobId run) {
+    return queries.run(run, null);
   }
 
   @Override
@@ -165,6 +186,16 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
+  public Optional<JobEdit.Answer> edit(JobId job, JobEdit edit) {
+    return jobs.edit(job, edit);
+  }
+
+  @Override
+  public Optional<Deletion> delete(JobId job) {
+    return jobs.delete(job);
+  }
+
+  @Override
   public Set<JobId> retry(List<JobId> jobs) {
     return this.jobs.retry(jobs);
   }
@@ -172,6 +203,11 @@ public final class DatabaseOperator implements Operator {
   @Override
   public List<QueueStatus> queues() {
     return admin.queues();
+  }
+
+  @Override
+  public JobHistory history(JobHistory.Query query) {
+    return queries.history(query);
   }
 
   @Override
@@ -211,7 +247,7 @@ public final class DatabaseOperator implements Operator {
 
   @Override
   public Optional<Enqueued> runSchedule(String name) {
-    return jobs.runSchedule(name);
+    return admin.runSchedule(name);
   }
 
   @Override

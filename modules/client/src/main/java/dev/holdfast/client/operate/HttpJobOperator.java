@@ -2,12 +2,14 @@ package dev.holdfast.client.operate;
 
 import static dev.holdfast.client.http.ServerAddress.encoded;
 
+import dev.holdfast.client.http.Reply;
 import dev.holdfast.contract.resource.ArtifactResource;
 import dev.holdfast.contract.resource.AttemptResource;
 import dev.holdfast.contract.resource.CancellationResource;
 import dev.holdfast.contract.resource.DependenciesResource;
 import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.resource.EventResource;
+import dev.holdfast.contract.resource.JobPatch;
 import dev.holdfast.contract.resource.JobRequest;
 import dev.holdfast.contract.resource.JobRequests;
 import dev.holdfast.contract.resource.JobResource;
@@ -19,7 +21,9 @@ import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
@@ -31,6 +35,9 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.search.FailureGroups;
 import dev.holdfast.model.search.JobDependencies;
+import dev.holdfast.model.search.JobIdMatches;
+import dev.holdfast.model.search.RunGraph;
+import dev.holdfast.model.search.RunPage;
 import dev.holdfast.model.search.SearchSyntax;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -81,8 +88,9 @@ abstract class HttpJobOperator implements JobOperator {
           "state", filter.states().stream().map(JobState::name).collect(Collectors.joining(",")));
       query.put("queue", orEmpty(filter.queue()));
       query.put("kind", orEmpty(filter.kind()));
-      query.put("run", orEmpty(filter.run()));
-      query.put("parent", orEmpty(filter.parent()));
+      query.put("runId", orEmpty(filter.run()));
+      query.put("parentId", orEmpty(filter.parent()));
+      query.put("tag", orEmpty(filter.tag()));
       query.put("tenant", orEmpty(filter.tenant()));
       query.put("q", orEmpty(filter.content().text()));
       query.put("search", SearchSyntax.text(filter.content().text(null)));
@@ -94,6 +102,24 @@ abstract class HttpJobOperator implements JobOperator {
       cursor = page.next();
     } while (cursor != null && jobs.size() < filter.limit());
     return jobs;
+  }
+
+  @Override
+  public JobIdMatches idsLike(String part) {
+    return server.get("/v1/jobs/ids?part=" + encoded(JobIdMatches.part(part)), JobIdMatches.class);
+  }
+
+  @Override
+  public RunPage runs(@Nullable JobId before, int most) {
+    Map<String, String> query = new LinkedHashMap<>();
+    query.put("limit", Integer.toString(most));
+    query.put("cursor", orEmpty(before));
+    return server.get("/v1/runs" + query(query), RunPage.class);
+  }
+
+  @Override
+  public Optional<RunGraph> run(JobId run) {
+    return server.find("/v1/runs/" + run, RunGraph.class);
   }
 
   @Override
@@ -204,6 +230,49 @@ abstract class HttpJobOperator implements JobOperator {
         "/v1/jobs/cancel",
         Map.of("ids", jobs, "cascade", cascade, "reason", reason),
         CancelledCounts.class);
+  }
+
+  @Override
+  public Optional<JobEdit.Answer> edit(JobId job, JobEdit edit) {
+    return server.patch(
+        "/v1/jobs/" + job,
+        JobPatch.of(edit),
+        reply ->
+            switch (reply.error()) {
+              case "not_found" -> Optional.empty();
+              case "job_running" -> edited(job, reply, JobEdit.Outcome.ALREADY_RUNNING);
+              case "job_already_terminal" -> edited(job, reply, JobEdit.Outcome.ALREADY_TERMINAL);
+              default ->
+                  Optional.of(
+                      new JobEdit.Answer(
+                          job, reply.read(JobResource.class).state(), JobEdit.Outcome.EDITED));
+            });
+  }
+
+  private static Optional<JobEdit.Answer> edited(JobId job, Reply reply, JobEdit.Outcome outcome) {
+    return Optional.of(new JobEdit.Answer(job, JobState.valueOf(reply.problem("state")), outcome));
+  }
+
+  private record Deleted(JobId id, JobState state) {}
+
+  @Override
+  public Optional<Deletion> delete(JobId job) {
+    return server.delete(
+        "/v1/jobs/" + job,
+        reply ->
+            switch (reply.error()) {
+              case "not_found" -> Optional.empty();
+              case "job_running" -> deleted(job, reply, Deletion.Outcome.RUNNING);
+              case "job_awaited" -> deleted(job, reply, Deletion.Outcome.AWAITED);
+              default ->
+                  Optional.of(
+                      new Deletion(
+                          job, reply.read(Deleted.class).state(), Deletion.Outcome.DELETED));
+            });
+  }
+
+  private static Optional<Deletion> deleted(JobId job, Reply reply, Deletion.Outcome outcome) {
+    return Optional.of(new Deletion(job, JobState.valueOf(reply.problem("state")), outcome));
   }
 
   @Override

@@ -4,6 +4,7 @@ import static dev.holdfast.client.http.ServerAddress.encoded;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.resource.EnqueuedResource;
+import dev.holdfast.contract.resource.HistoryResource;
 import dev.holdfast.contract.resource.InfoResource;
 import dev.holdfast.contract.resource.KeyResource;
 import dev.holdfast.contract.resource.QueueResource;
@@ -15,6 +16,7 @@ import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.ops.Role;
@@ -42,6 +44,19 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
     return server.get("/v1/queues", QueueResource.Queues.class).queues().stream()
         .map(QueueResource::status)
         .toList();
+  }
+
+  @Override
+  public JobHistory history(JobHistory.Query query) {
+    StringBuilder path = new StringBuilder("/v1/history?minutes=");
+    path.append(Math.max(1, query.span().toMinutes()));
+    if (query.queue() != null) {
+      path.append("&queue=").append(encoded(query.queue()));
+    }
+    if (query.kind() != null) {
+      path.append("&kind=").append(encoded(query.kind()));
+    }
+    return server.get(path.toString(), HistoryResource.class).history();
   }
 
   @Override

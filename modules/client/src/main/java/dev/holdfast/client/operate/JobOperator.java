@@ -5,7 +5,9 @@ import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
@@ -17,9 +19,13 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.search.FailureGroups;
 import dev.holdfast.model.search.JobDependencies;
+import dev.holdfast.model.search.JobIdMatches;
+import dev.holdfast.model.search.RunGraph;
+import dev.holdfast.model.search.RunPage;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** What an operator can do with jobs. */
 public interface JobOperator {
@@ -29,6 +35,19 @@ public interface JobOperator {
   Optional<JobStatus> find(JobId job);
 
   List<JobStatus> list(JobFilter filter);
+
+  /** The jobs whose ids begin or end with a text; see {@link JobIdMatches#part}. */
+  JobIdMatches idsLike(String part);
+
+  /**
+   * Runs, the newest first.
+   *
+   * @param before runs older than this one; null for the newest
+   */
+  RunPage runs(@Nullable JobId before, int most);
+
+  /** The jobs of a run and the dependencies between them; empty if there is no such run. */
+  Optional<RunGraph> run(JobId run);
 
   /** What FAILED jobs failed of, the latest first. */
   FailureGroups failures(int most);
@@ -73,6 +92,12 @@ public interface JobOperator {
    */
   record CancelledCounts(
       long cancelled, long requested, long alreadyRequested, long alreadyTerminal, long notFound) {}
+
+  /** Changes a job that no worker has claimed; empty when there is no such job. */
+  Optional<JobEdit.Answer> edit(JobId job, JobEdit edit);
+
+  /** Deletes a job that does not run; empty when there is no such job. */
+  Optional<Deletion> delete(JobId job);
 
   /** The jobs that were requeued: those in {@link JobState#RETRYABLE}. */
   Set<JobId> retry(List<JobId> jobs);

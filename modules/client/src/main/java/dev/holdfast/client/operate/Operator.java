@@ -3,6 +3,7 @@ package dev.holdfast.client.operate;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.Statistics;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Operator extends JobOperator, AutoCloseable {
   List<QueueStatus> queues();
+
+  /** What was enqueued and ended; of the tenant of the key, through a server. */
+  JobHistory history(JobHistory.Query query);
 
   void pause(String queue);
 

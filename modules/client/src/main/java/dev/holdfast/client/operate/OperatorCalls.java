@@ -61,13 +61,18 @@ final class OperatorCalls implements AutoCloseable {
     translated(() -> reply(server.put(path, json, ServerConnection.PATIENCE)).ok());
   }
 
+  <T> T patch(String path, Object body, Function<Reply, T> read) {
+    byte[] json = Wire.write(body);
+    return translated(() -> read.apply(reply(server.patch(path, json, ServerConnection.PATIENCE))));
+  }
+
+  <T> T delete(String path, Function<Reply, T> read) {
+    return translated(() -> read.apply(reply(server.delete(path, ServerConnection.PATIENCE))));
+  }
+
   /** False when the server answers that there was no such thing. */
   boolean delete(String path) {
-    return translated(
-        () -> {
-          Reply reply = reply(server.delete(path, ServerConnection.PATIENCE));
-          return !isNotFound(reply) && reply.ok().isOk();
-        });
+    return delete(path, reply -> !isNotFound(reply) && reply.ok().isOk());
   }
 
   /** Whether the server says so; the 404 of something else at the address is no answer. */

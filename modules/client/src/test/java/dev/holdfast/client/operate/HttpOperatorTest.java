@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an operator makes of the answers of a server, or of a proxy in front of it. */
+/** How responses of a server, or of a proxy in front of it, are translated for operators. */
 class HttpOperatorTest {
   private final HttpServer server;
   private final URI url;
@@ -79,7 +79,7 @@ class HttpOperatorTest {
         "503 | database_busy  | AWAY        | answers 503: because",
         "302 | ''             | BROKEN      | answers 302",
       })
-  void a_status_becomes_a_reason_and_a_sentence(
+  void a_status_becomes_a_reason_and_a_message(
       int status, String error, Reason reason, String message) {
     Operator operator =
         answering(status, error.isEmpty() ? "<html>Bad gateway</html>" : problem(error));
@@ -91,7 +91,7 @@ class HttpOperatorTest {
   }
 
   @Test
-  void a_refusal_is_the_one_that_the_database_would_give() {
+  void a_422_becomes_the_same_refusal_as_from_the_database() {
     Operator operator = answering(422, problem("bad_name"));
     assertThat(catchThrowable(() -> operator.pause("mail")))
         .isInstanceOfSatisfying(
@@ -101,7 +101,7 @@ class HttpOperatorTest {
   }
 
   @Test
-  void who_has_no_key_is_told_where_to_put_one() {
+  void a_missing_key_is_reported_with_where_to_set_it() {
     Operator operator = answering(401, problem("key_missing"), null);
     assertThatThrownBy(operator::queues)
         .hasMessage(
@@ -110,7 +110,7 @@ class HttpOperatorTest {
   }
 
   @Test
-  void a_server_that_does_not_run_is_away() {
+  void a_server_that_is_not_running_is_unavailable() {
     server.stop(0);
     assertThat(catchThrowable(() -> new HttpOperator(url, null).queues()))
         .isInstanceOfSatisfying(
@@ -121,7 +121,7 @@ class HttpOperatorTest {
   }
 
   @Test
-  void a_host_that_there_is_not_is_away() {
+  void an_unknown_host_is_unavailable() {
     URI nowhere = URI.create("http://no-such-host.invalid");
     assertThatThrownBy(() -> new HttpOperator(nowhere, null).queues())
         .hasMessage(
@@ -130,7 +130,7 @@ class HttpOperatorTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"<html>Welcome</html>", "null", "", "{}", "{\"queues\":[{}]}"})
-  void something_else_at_the_address_is_no_server(String answer) {
+  void a_response_of_another_server_is_reported_as_such(String answer) {
     assertThat(catchThrowable(() -> answering(200, answer).queues()))
         .isInstanceOfSatisfying(
             OperatorException.class, failed -> assertThat(failed.reason()).isEqualTo(Reason.BROKEN))
@@ -138,7 +138,7 @@ class HttpOperatorTest {
   }
 
   @Test
-  void only_the_server_can_say_that_there_is_no_job() {
+  void only_a_404_of_the_server_itself_means_no_such_job() {
     JobId job = JobId.next();
     assertThat(answering(404, problem("not_found")).find(job)).isEmpty();
     server.removeContext("/");
@@ -165,7 +165,7 @@ class HttpOperatorTest {
   }
 
   @Test
-  void an_interrupted_operator_gets_its_answer_and_keeps_the_interrupt() {
+  void an_interrupted_caller_gets_its_response_and_stays_interrupted() {
     JobId id = JobId.next();
     Operator operator =
         answering(201, "{\"jobs\":[{\"id\":\"%s\",\"duplicate\":false}]}".formatted(id));
@@ -178,7 +178,7 @@ class HttpOperatorTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"jobs.example.org", "ftp://x", "http://user:pass@x", "http://x?a=pass"})
-  void an_address_that_is_none_is_refused_and_not_shown(String address) {
+  void an_invalid_address_is_refused_and_not_shown(String address) {
     assertThatThrownBy(() -> new HttpOperator(URI.create(address), null))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageNotContaining("pass");

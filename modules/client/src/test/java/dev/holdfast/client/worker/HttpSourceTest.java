@@ -43,7 +43,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a worker makes of whatever a server, or something in front of it, answers. */
+/** How responses of a server, or of something in front of it, are translated for a worker. */
 class HttpSourceTest {
   private final HttpServer server;
   private final URI url;
@@ -83,7 +83,7 @@ class HttpSourceTest {
     "503, stopping",
     "504, ''",
   })
-  void what_may_pass_is_waited_for(int status, String error) {
+  void a_temporary_error_is_reported_as_unavailable(int status, String error) {
     assertThat(catchThrowable(() -> failing(status, error).heldBy("w")))
         .isExactlyInstanceOf(SourceUnavailableException.class)
         .hasMessageContaining(String.valueOf(status));
@@ -91,7 +91,7 @@ class HttpSourceTest {
 
   @ParameterizedTest
   @ValueSource(ints = {429, 503})
-  void a_start_waits_for_a_server_that_is_away_for_a_moment(int status) {
+  void a_start_waits_for_a_server_that_is_briefly_unavailable(int status) {
     AtomicInteger asked = new AtomicInteger();
     server.createContext(
         "/",
@@ -106,7 +106,7 @@ class HttpSourceTest {
   }
 
   @Test
-  void a_call_is_not_sent_again_before_the_server_wants_it_and_others_are() {
+  void retry_after_delays_the_same_call_and_no_other() {
     AtomicInteger asked = new AtomicInteger();
     server.createContext(
         "/v1/leases",
@@ -135,7 +135,7 @@ class HttpSourceTest {
   }
 
   @Test
-  void a_start_is_refused_when_the_server_stays_away() {
+  void a_start_fails_when_the_server_stays_unavailable() {
     answering(503, "{\"error\":\"database_unavailable\",\"message\":\"because\"}");
     HttpSource source = HttpSource.to(url, null, Duration.ofMillis(600), Duration.ZERO);
     assertThat(refusedAfter(source, "the server at " + url + " answers 503"))
@@ -144,7 +144,7 @@ class HttpSourceTest {
 
   @Test
   @Timeout(120)
-  void a_start_waits_less_long_where_nobody_listens() {
+  void a_start_waits_less_when_the_connection_is_refused() {
     server.stop(0);
     HttpSource source = HttpSource.to(url, null, Duration.ofHours(1), Duration.ofMillis(600));
     assertThat(
@@ -155,7 +155,7 @@ class HttpSourceTest {
 
   @Test
   @Timeout(120)
-  void a_start_does_not_wait_for_a_host_that_there_is_not() {
+  void a_start_does_not_wait_for_an_unknown_host() {
     Duration hour = Duration.ofHours(1);
     URI nowhere = URI.create("http://no-such-host.invalid");
     assertThat(
@@ -165,14 +165,14 @@ class HttpSourceTest {
   }
 
   @Test
-  void who_does_not_answer_at_all_has_refused_nothing() {
+  void a_connect_timeout_is_not_a_refused_connection() {
     HttpConnectTimeoutException late = new HttpConnectTimeoutException("late");
     late.initCause(new ConnectException("late"));
     assertThat(Reached.by(new SourceUnavailableException("away", late))).isEqualTo(Reached.OTHER);
   }
 
   @Test
-  void a_start_does_not_ask_again_with_a_key_that_is_refused() {
+  void a_start_does_not_retry_with_a_rejected_key() {
     AtomicInteger asked = new AtomicInteger();
     server.createContext(
         "/",
@@ -194,7 +194,7 @@ class HttpSourceTest {
             : "{\"error\":\"%s\",\"message\":\"because\"}".formatted(error));
   }
 
-  /** One that holds this lease, and answers what is said of it so. */
+  /** A source with this lease, and a server with this response. */
   private HttpSource holding(Lease lease, int status, String body) {
     answering("/v1/leases/", status, body);
     HttpSource source =
@@ -207,7 +207,7 @@ class HttpSourceTest {
   }
 
   @Test
-  void what_was_not_taken_here_is_not_spoken_for_here() {
+  void calls_for_a_lease_that_was_not_claimed_here_return_lease_lost() {
     Lease lease = new Lease(JobId.next(), 1);
     HttpSource source = answering(500, "");
     assertThat(source.settle(List.of(new Settlement.Succeed(lease, null))))
@@ -227,7 +227,7 @@ class HttpSourceTest {
   }
 
   @Test
-  void a_database_in_which_others_hold_what_is_needed_is_busy() {
+  void a_lock_conflict_in_the_database_is_reported_as_busy() {
     assertThat(catchThrowable(() -> failing(503, "database_busy").heldBy("w")))
         .isInstanceOf(SourceBusyException.class);
   }
@@ -238,7 +238,7 @@ class HttpSourceTest {
     "bad_delay, BAD_DELAY",
     "invalid_value, RESULT_NOT_JSON",
   })
-  void a_refusal_keeps_its_name(String error, Refusal refusal) {
+  void a_refusal_keeps_its_code(String error, Refusal refusal) {
     Lease lease = new Lease(JobId.next(), 1);
     Settlement settlement = new Settlement.Succeed(lease, null);
     HttpSource source =
@@ -251,7 +251,7 @@ class HttpSourceTest {
 
   @ParameterizedTest
   @ValueSource(ints = {401, 403})
-  void a_key_that_is_not_accepted_is_said_with_what_to_do(int status) {
+  void a_rejected_key_is_reported_with_what_to_do(int status) {
     assertThat(catchThrowable(() -> failing(status, "no").heldBy("w")))
         .isInstanceOf(KeyRefusedException.class)
         .hasMessageContaining("role worker")
@@ -260,18 +260,18 @@ class HttpSourceTest {
 
   @ParameterizedTest
   @CsvSource({"200, <html>Welcome</html>", "200, null", "404, {}", "500, {}", "302, {}"})
-  void something_else_at_the_address_is_neither_an_answer_nor_waited_for(int status, String body) {
+  void a_response_of_another_server_is_a_permanent_error(int status, String body) {
     assertThat(catchThrowable(() -> answering(status, body).heldBy("w")))
         .isInstanceOf(IllegalStateException.class);
   }
 
   @Test
-  void a_server_may_say_more_than_its_worker_knows() {
+  void unknown_fields_of_a_newer_server_are_ignored() {
     assertThat(answering(200, "{\"leases\":[],\"more\":{\"x\":1}}").heldBy("w")).isEmpty();
   }
 
   @Test
-  void a_request_that_came_later_than_its_worker_is_left_alone() {
+  void an_unknown_command_of_a_newer_server_is_ignored() {
     Lease lease = new Lease(JobId.next(), 1);
     HttpSource source =
         holding(
@@ -288,7 +288,7 @@ class HttpSourceTest {
 
   @ParameterizedTest
   @CsvSource({"200, <html>Welcome</html>", "404, {}", "404, {\"error\":\"not_found\"}", "500, {}"})
-  void something_else_at_the_address_is_no_patch(int status, String body) {
+  void a_response_of_another_server_is_not_read_as_a_patch(int status, String body) {
     Lease lease = new Lease(JobId.next(), 1);
     HttpSource source = holding(lease, status, body);
     assertThat(catchThrowable(() -> source.patch(lease, "s")))
@@ -303,7 +303,7 @@ class HttpSourceTest {
   }
 
   @Test
-  void a_step_with_a_patch_that_is_not_answered_is_not_told() {
+  void a_step_report_without_a_result_throws() {
     Lease lease = new Lease(JobId.next(), 1);
     Report.Step step =
         new Report.Step(
@@ -324,7 +324,7 @@ class HttpSourceTest {
   }
 
   @Test
-  void fewer_answers_than_settlements_are_no_answer() {
+  void fewer_results_than_settlements_throw() {
     Lease lease = new Lease(JobId.next(), 1);
     Settlement settlement = new Settlement.Succeed(lease, null);
     HttpSource source = holding(lease, 200, "{\"acks\":[\"ACCEPTED\"]}");
@@ -334,14 +334,14 @@ class HttpSourceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"jobs.example.org", "ftp://x", "http://user:pass@x", "http://x?a=pass"})
-  void an_address_that_is_none_is_refused_and_not_shown(String address) {
+  void an_invalid_address_is_refused_and_not_shown(String address) {
     assertThatThrownBy(() -> HttpSource.to(URI.create(address), null))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageNotContaining("pass");
   }
 
   @Test
-  void a_worker_needs_nothing_that_tokens_are_made_with() throws Exception {
+  void a_worker_runs_without_the_jwt_library() throws Exception {
     answering(200, "{\"leases\":[]}");
     String path =
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path", ""));

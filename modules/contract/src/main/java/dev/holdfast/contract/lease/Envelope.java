@@ -6,6 +6,7 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.value.Json;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Reads from an envelope what a worker of ours works with. */
@@ -38,7 +39,8 @@ public final class Envelope {
         task.assetId(),
         task.partitionKey(),
         resources == null ? Json.EMPTY : resources,
-        task.traceparent());
+        task.traceparent(),
+        task.tags() == null ? List.of() : task.tags());
   }
 
   private static @Nullable Duration span(@Nullable Long millis) {

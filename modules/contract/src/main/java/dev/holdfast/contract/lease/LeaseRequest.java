@@ -49,7 +49,7 @@ public record LeaseRequest(
   }
 
   /**
-   * None, when the wait was in vain.
+   * None, if the wait timed out.
    *
    * @param nextDueInMs when there was none: how long until one becomes due, as far as it is known
    */

@@ -21,6 +21,6 @@ public record QueueWait(String workerId, List<String> queues, long waitMs) {
     }
   }
 
-  /** Those that may have work; none, when the wait was in vain. */
+  /** Those that may have work; none, if the wait timed out. */
   public record Answer(List<String> queues) {}
 }

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A job as it is handed in. Fields that are absent have the defaults of the library. */
+/** A job to enqueue. Fields that are absent have the defaults of the library. */
 public record JobRequest(
     @Nullable JobId id,
     String kind,
@@ -42,10 +42,12 @@ public record JobRequest(
     @Nullable String assetId,
     @Nullable String partitionKey,
     @Nullable Json resources,
-    @Nullable String traceparent) {
+    @Nullable String traceparent,
+    @Nullable List<String> tags) {
   public JobRequest {
     Wire.present("kind", kind);
     dependsOn = dependsOn == null ? null : List.copyOf(dependsOn);
+    tags = tags == null ? null : List.copyOf(tags);
     uniqueStates = uniqueStates == null ? null : Set.copyOf(uniqueStates);
     if (delayMs != null && runAt != null) {
       throw Fields.wrong("runAt", "and 'delayMs' cannot both be given");
@@ -85,6 +87,7 @@ public record JobRequest(
     Job job = assetId == null ? given : given.assetId(assetId);
     job = partitionKey == null ? job : job.partitionKey(partitionKey);
     job = resources == null ? job : job.resources(resources);
+    job = tags == null ? job : job.tags(tags);
     return traceparent == null ? job : job.traceparent(traceparent);
   }
 
@@ -119,7 +122,8 @@ public record JobRequest(
             assetId,
             partitionKey,
             resources,
-            null);
+            null,
+            tags);
   }
 
   private Job timed(Job given) {

@@ -43,7 +43,11 @@ public final class JobRequests {
 
   /** Checked to be one JSON document: it is written into the request without quoting. */
   public static Json payload(Job job) {
-    if (!(job.payload() instanceof Json payload)) {
+    return checked(job.payload());
+  }
+
+  static Json checked(Object given) {
+    if (!(given instanceof Json payload)) {
       throw new IllegalArgumentException("through a server, a payload must be JSON already");
     }
     Limits.payload(payload);
@@ -112,7 +116,8 @@ public final class JobRequests {
         job.assetId(),
         job.partitionKey(),
         resources(job),
-        job.traceparent());
+        job.traceparent(),
+        job.tags().isEmpty() ? null : job.tags());
   }
 
   private static @Nullable Long millis(@Nullable Duration duration) {

@@ -55,6 +55,7 @@ public record JobResource(
     @Nullable String assetId,
     @Nullable String partitionKey,
     @Nullable String traceparent,
+    List<String> tags,
     @Nullable JsonNode resources,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable JsonNode payload,
     @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable JsonNode result,
@@ -71,6 +72,7 @@ public record JobResource(
     Wire.present("workspace", workspace);
     Wire.present("runId", runId);
     Wire.present("runKey", runKey);
+    tags = tags == null ? List.of() : List.copyOf(tags);
     omitted = omitted == null ? null : List.copyOf(omitted);
   }
 
@@ -123,6 +125,7 @@ public record JobResource(
         attributes.assetId(),
         attributes.partitionKey(),
         attributes.traceparent(),
+        attributes.tags(),
         Wire.treeOrNullNode(attributes.resources()),
         job.omitted().contains(JobStatus.PAYLOAD) ? null : Wire.treeOrNullNode(job.payload()),
         result,
@@ -165,7 +168,8 @@ public record JobResource(
         parentId,
         uniqueKey,
         concurrencyKey,
-        new JobAttributes(assetId, partitionKey, needs == null ? Json.EMPTY : needs, traceparent),
+        new JobAttributes(
+            assetId, partitionKey, needs == null ? Json.EMPTY : needs, traceparent, tags),
         omitted == null ? List.of() : omitted);
   }
 

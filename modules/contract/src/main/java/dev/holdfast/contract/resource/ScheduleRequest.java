@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
 
-/** A schedule as it is handed in. Fields that are absent have the defaults of the library. */
+/** A schedule to create or replace. Fields that are absent have the defaults of the library. */
 public record ScheduleRequest(
     String cron,
     @Nullable String zone,

@@ -3,8 +3,11 @@ package dev.holdfast.contract.resource;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.schedule.ScheduledRun;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -17,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param upcoming the next times, none while it is paused or cannot be fired
  * @param fireError why it cannot be fired; null while it can
  * @param payload null where it cannot be read
+ * @param lastRuns the jobs that it enqueued last, the newest first
  */
 @JsonInclude(JsonInclude.Include.ALWAYS)
 public record ScheduleResource(
@@ -36,7 +40,8 @@ public record ScheduleResource(
     @Nullable Instant lastFiredAt,
     @Nullable Instant pausedAt,
     @Nullable String fireError,
-    @Nullable JsonNode payload) {
+    @Nullable JsonNode payload,
+    List<Run> lastRuns) {
   private static final int UPCOMING = 5;
 
   public ScheduleResource {
@@ -48,6 +53,7 @@ public record ScheduleResource(
     Wire.present("missedFires", missedFires);
     Wire.present("nextFireAt", nextFireAt);
     upcoming = upcoming == null ? List.of() : List.copyOf(upcoming);
+    lastRuns = lastRuns == null ? List.of() : List.copyOf(lastRuns);
   }
 
   public static ScheduleResource of(ScheduleStatus status) {
@@ -68,7 +74,8 @@ public record ScheduleResource(
         status.lastFiredAt(),
         status.pausedAt(),
         status.fireError(),
-        Wire.tree(status.payload()));
+        Wire.tree(status.payload()),
+        status.lastRuns().stream().map(Run::of).toList());
   }
 
   public ScheduleStatus status() {
@@ -88,7 +95,31 @@ public record ScheduleResource(
         nextFireAt,
         lastFiredAt,
         pausedAt,
-        fireError);
+        fireError,
+        lastRuns.stream().map(Run::run).toList());
+  }
+
+  /** A job that it enqueued. */
+  @JsonInclude(JsonInclude.Include.ALWAYS)
+  public record Run(
+      JobId id,
+      JobState state,
+      Instant createdAt,
+      @Nullable Instant startedAt,
+      @Nullable Instant finishedAt) {
+    public Run {
+      Wire.present("id", id);
+      Wire.present("state", state);
+      Wire.present("createdAt", createdAt);
+    }
+
+    static Run of(ScheduledRun run) {
+      return new Run(run.id(), run.state(), run.createdAt(), run.startedAt(), run.finishedAt());
+    }
+
+    ScheduledRun run() {
+      return new ScheduledRun(id, state, createdAt, startedAt, finishedAt);
+    }
   }
 
   /** All schedules. */

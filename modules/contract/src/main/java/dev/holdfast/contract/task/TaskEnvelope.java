@@ -5,6 +5,7 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param dispatchId one name for this handing over
  * @param resources what the task needs; whoever submitted it and its worker know what that means
  * @param traceparent the trace it belongs to, as W3C Trace Context writes it
+ * @param tags words by which people find it; absent where there are none
  * @param taskToken good for the callbacks of this attempt and nothing else
  * @param liveControl what an operator wants of the task beyond cancelling it
  * @param retryContext why the attempt before this one failed
@@ -44,6 +46,7 @@ public record TaskEnvelope(
     Instant enqueuedAt,
     @Nullable Instant deadline,
     @Nullable String traceparent,
+    @Nullable List<String> tags,
     String callbackBaseUrl,
     String taskToken,
     Instant tokenExpiresAt,
@@ -58,6 +61,9 @@ public record TaskEnvelope(
     @Nullable Integer maxAttempts,
     @Nullable Long queueWaitMs,
     @Nullable Long deadlineMs) {
+  public TaskEnvelope {
+    tags = tags == null ? null : List.copyOf(tags);
+  }
 
   /** Why an attempt failed; never what it had said. */
   public record RetryContext(

@@ -2,7 +2,7 @@ package dev.holdfast.contract.token;
 
 import org.jspecify.annotations.Nullable;
 
-/** A token that opens nothing. */
+/** A token that is not accepted. */
 public final class TokenException extends Exception {
   private static final long serialVersionUID = 1L;
 

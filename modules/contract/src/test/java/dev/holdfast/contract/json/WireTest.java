@@ -43,7 +43,7 @@ class WireTest {
   }
 
   @Test
-  void what_is_written_is_read_as_the_same() {
+  void values_round_trip() {
     TaskCompleted completed =
         read(
             """
@@ -61,12 +61,12 @@ class WireTest {
             "{\"attempt\":1,\"workerId\":\"w\"} x", "{'attempt':1}",
         "{\"attempt\":01}", "{\"attempt\":NaN}", "{\"a\":1,\"a\":2}", "\u0000", "{\"attempt\":1,}"
       })
-  void what_is_not_json_is_malformed(String body) {
+  void a_body_that_is_not_json_is_malformed(String body) {
     assertThat(refused(body).kind()).isEqualTo(Kind.MALFORMED);
   }
 
   @Test
-  void where_it_is_malformed_is_said_and_a_field_named_twice_is_called_that() {
+  void a_syntax_error_has_its_position_and_a_duplicate_field_is_named() {
     assertThat(refused("{\"attempt\":1,\n  nonsense}"))
         .hasMessage("the body is not JSON: line 2, column 3");
     assertThat(refused("{\"attempt\":1,\"attempt\":2}"))
@@ -100,7 +100,7 @@ class WireTest {
         "{\"attempt\":1,\"workerId\":\"w\",\"message\":\"\\ud800\"}",
         "{\"attempt\":1,\"workerId\":\"w\",\"message\":\"\\u0000\"}"
       })
-  void nothing_is_guessed(String body) {
+  void values_of_the_wrong_type_are_not_converted(String body) {
     assertThat(refused(body).kind()).isEqualTo(Kind.WRONG_VALUE);
   }
 
@@ -126,7 +126,7 @@ class WireTest {
   }
 
   @Test
-  void what_is_too_deep_or_too_long_is_too_large() {
+  void a_body_too_deep_or_too_long_is_too_large() {
     String deep = "{\"a\":".repeat(300) + "1" + "}".repeat(300);
     assertThat(refused("{\"attempt\":1,\"workerId\":\"w\",\"message\":" + deep + "}").kind())
         .isIn(Kind.TOO_LARGE, Kind.WRONG_VALUE);
@@ -147,7 +147,7 @@ class WireTest {
 
   @ParameterizedTest
   @CsvSource({"1e400", "-1e999999999", "123456789012345678901234567890.5"})
-  void a_number_that_no_double_holds_stays_what_it_is(String number) {
+  void a_number_outside_the_range_of_double_is_not_expanded(String number) {
     TaskCompleted completed =
         read(
             """
@@ -159,7 +159,7 @@ class WireTest {
   }
 
   @Test
-  void messages_say_nothing_of_how_we_are_built() {
+  void error_messages_do_not_reveal_java_classes() {
     for (String body :
         new String[] {
           "{\"attempt\":\"x\",\"workerId\":\"w\"}",
@@ -176,7 +176,7 @@ class WireTest {
   }
 
   @Test
-  void an_id_in_any_other_form_than_the_one_is_refused() {
+  void an_id_in_any_but_the_canonical_form_is_refused() {
     assertThatThrownBy(() -> read("{\"taskId\":\"1-1-1-1-1\"}", TaskEnvelope.class))
         .isInstanceOf(RefusedException.class);
   }

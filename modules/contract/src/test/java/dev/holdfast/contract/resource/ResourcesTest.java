@@ -69,6 +69,7 @@ class ResourcesTest {
     all.put("queueBare", QueueResource.of(Samples.queue(false)));
     all.put("schedule", ScheduleResource.of(Samples.schedule(true)));
     all.put("scheduleBare", ScheduleResource.of(Samples.schedule(false)));
+    all.put("history", HistoryResource.of(Samples.history()));
     all.put("statistics", StatisticsResource.of(Samples.statistics()));
     return all;
   }
@@ -94,7 +95,7 @@ class ResourcesTest {
   }
 
   @Test
-  void every_sample_has_a_line() throws IOException {
+  void every_sample_has_a_documented_line() throws IOException {
     assertThat(lines().map(line -> line.substring(0, line.indexOf(' '))))
         .containsExactlyElementsOf(resources().keySet());
   }
@@ -108,7 +109,7 @@ class ResourcesTest {
   }
 
   @Test
-  void what_is_written_is_read_as_the_same_value() throws IOException {
+  void resources_round_trip() throws IOException {
     reads(Samples.bareJob(List.of(), null), JobResource::of, JobResource::status);
     reads(Samples.bareJob(List.of(), Samples.failure("s")), JobResource::of, JobResource::status);
     reads(Samples.bareJob(OMITTED, Samples.failure(null)), JobResource::of, JobResource::status);
@@ -130,6 +131,7 @@ class ResourcesTest {
     reads(Samples.worker(false), WorkerResource::of, WorkerResource::view);
     reads(Samples.workerCommand(), WorkerCommandResource::of, WorkerCommandResource::command);
     reads(Samples.schedule(false), ScheduleResource::of, ScheduleResource::status);
+    reads(Samples.history(), HistoryResource::of, HistoryResource::history);
     reads(Samples.statistics(), StatisticsResource::of, StatisticsResource::statistics);
   }
 
@@ -154,7 +156,7 @@ class ResourcesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"{\"duplicate\":true}", "{\"id\":\"%s\"}"})
-  void an_answer_that_lacks_a_field_is_not_read(String text) {
+  void a_response_without_a_required_field_is_refused(String text) {
     byte[] enqueued = text.formatted(Samples.ID).getBytes(StandardCharsets.UTF_8);
     assertThatThrownBy(() -> Wire.answer(enqueued, EnqueuedResource.class))
         .isInstanceOf(IOException.class);

@@ -21,6 +21,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.ops.Role;
@@ -28,6 +29,7 @@ import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.ops.WorkerView;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.schedule.ScheduledRun;
 import dev.holdfast.model.value.Json;
 import java.time.Duration;
 import java.time.Instant;
@@ -81,7 +83,7 @@ final class Samples {
         OTHER,
         "unique",
         "turn",
-        new JobAttributes("asset", "part", new Json("{\"cpu\": 2}"), "00-trace"),
+        new JobAttributes("asset", "part", new Json("{\"cpu\": 2}"), "00-trace", List.of("a", "b")),
         List.of());
   }
 
@@ -241,7 +243,31 @@ final class Samples {
         AT,
         full ? AT : null,
         full ? AT : null,
-        full ? "the zone is gone" : null);
+        full ? "the zone is gone" : null,
+        full
+            ? List.of(
+                new ScheduledRun(ID, JobState.SUCCEEDED, AT, AT, AT),
+                new ScheduledRun(OTHER, JobState.PENDING, AT, null, null))
+            : List.of());
+  }
+
+  static JobHistory history() {
+    JobHistory.Percentiles times =
+        new JobHistory.Percentiles(
+            Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofMillis(3));
+    JobHistory.Tally some = new JobHistory.Tally(4, 3, 2, 1, times, times);
+    JobHistory.Tally none = new JobHistory.Tally(0, 0, 0, 0, null, null);
+    return new JobHistory(
+        AT,
+        AT,
+        Duration.ofMinutes(1),
+        some,
+        List.of(
+            new JobHistory.Point(AT, null, null),
+            new JobHistory.Point(AT, none, new JobHistory.Depth(5, 6)),
+            new JobHistory.Point(AT, some, null)),
+        List.of(new JobHistory.OfKind("default", "mail", some)),
+        false);
   }
 
   static Statistics statistics() {

@@ -60,7 +60,7 @@ class TaskTokensTest {
     return catchThrowableOfType(TokenException.class, () -> tokens.read(token)).reason();
   }
 
-  /** A token as ours, but for what is changed in it. */
+  /** A valid token, except for the given change. */
   private static String token(UnaryOperator<JWTCreator.Builder> change, Algorithm algorithm) {
     return change
         .apply(
@@ -84,7 +84,7 @@ class TaskTokensTest {
   }
 
   @Test
-  void a_token_says_what_was_signed() throws TokenException {
+  void a_token_contains_the_signed_claims() throws TokenException {
     TaskTokens.Signed signed = tokens.sign(SCOPE, null);
     TaskTokens.Read read = tokens.read(signed.text());
     assertThat(read.scope()).isEqualTo(SCOPE);
@@ -96,7 +96,7 @@ class TaskTokensTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"kid", "iss", "aud", "sub", "tenant", "workspace", "run", "attempt", "iat", "exp"})
-  void every_claim_must_be_there(String claim) {
+  void every_claim_is_required(String claim) {
     String missing =
         token(
             builder ->
@@ -112,7 +112,7 @@ class TaskTokensTest {
   }
 
   @Test
-  void a_claim_of_another_type_or_value_makes_it_no_token() {
+  void a_claim_of_another_type_or_value_is_rejected() {
     assertThat(refused(token(b -> b.withIssuer("other")))).isEqualTo(Reason.INVALID);
     assertThat(refused(token(b -> b.withAudience("holdfast:api")))).isEqualTo(Reason.INVALID);
     assertThat(refused(token(b -> b.withSubject("1-1-1-1-1")))).isEqualTo(Reason.INVALID);
@@ -125,7 +125,7 @@ class TaskTokensTest {
   }
 
   @Test
-  void nothing_but_our_own_algorithm_and_key_is_believed() {
+  void any_other_algorithm_or_key_is_rejected() {
     assertThat(refused(token(b -> b, Algorithm.none()))).isEqualTo(Reason.INVALID);
     assertThat(refused(token(b -> b, Algorithm.HMAC512(bytes('a'))))).isEqualTo(Reason.INVALID);
     assertThat(refused(token(b -> b, Algorithm.HMAC256(bytes('b'))))).isEqualTo(Reason.INVALID);
@@ -139,7 +139,7 @@ class TaskTokensTest {
   }
 
   @Test
-  void a_token_ends_and_does_not_begin_early() throws TokenException {
+  void a_token_is_rejected_before_its_start_and_after_its_expiry() throws TokenException {
     String token = tokens.sign(SCOPE, null).text();
     now = NOW.plus(Duration.ofHours(1)).plusSeconds(31);
     assertThat(refused(token)).isEqualTo(Reason.EXPIRED);
@@ -151,7 +151,7 @@ class TaskTokensTest {
   }
 
   @Test
-  void after_a_rotation_old_tokens_are_believed_until_their_key_is_gone() throws TokenException {
+  void after_a_rotation_old_tokens_are_valid_until_their_key_is_removed() throws TokenException {
     String old = tokens.sign(SCOPE, null).text();
     keys.put("k2", new SigningKey("k2", secret('b')));
     current = "k2";
@@ -175,7 +175,7 @@ class TaskTokensTest {
   }
 
   @Test
-  void a_signing_key_must_be_long_enough_and_does_not_show() {
+  void a_signing_key_must_be_long_enough_and_is_not_shown() {
     assertThat(
             catchThrowableOfType(
                 IllegalArgumentException.class,

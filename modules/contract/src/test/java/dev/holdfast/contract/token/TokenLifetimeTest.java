@@ -13,7 +13,7 @@ class TokenLifetimeTest {
   private static final Instant NOW = Instant.parse("2025-01-15T10:00:00Z");
 
   @Test
-  void it_is_an_hour_unless_said_otherwise_and_two_at_most() {
+  void it_is_one_hour_by_default_and_two_hours_at_most() {
     assertThat(TokenLifetime.DEFAULT.ttl()).isEqualTo(Duration.ofHours(1));
     assertThat(TokenLifetime.LONGEST).hasSeconds(7_200);
     assertThat(new TokenLifetime(Duration.ofHours(2)).ttl()).isEqualTo(Duration.ofHours(2));
@@ -25,7 +25,7 @@ class TokenLifetimeTest {
   }
 
   @Test
-  void a_deadline_only_ever_lengthens_it() {
+  void a_deadline_can_only_lengthen_it() {
     TokenLifetime lifetime = new TokenLifetime(Duration.ofMinutes(10));
     assertThat(lifetime.end(NOW, null)).isEqualTo(NOW.plusSeconds(600));
     assertThat(lifetime.end(NOW, NOW.minusSeconds(5))).isEqualTo(NOW.plusSeconds(600));
@@ -34,7 +34,7 @@ class TokenLifetimeTest {
   }
 
   @Test
-  void a_token_is_worn_when_half_of_its_life_is_over() {
+  void a_token_is_due_for_renewal_after_half_of_its_lifetime() {
     TaskTokens.Read token =
         new TaskTokens.Read(
             new TaskScope("t", "w", JobId.next(), JobId.next(), 1), NOW, NOW.plusSeconds(100));

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** As root we can become anybody; the other tests run as whoever runs the build. */
+/** Tests that need root to switch users; the other tests run as the user of the build. */
 class AccountTest {
   private static final int NOBODY = 65_534;
   private static final List<String> AS_NOBODY =
@@ -34,7 +34,7 @@ class AccountTest {
   }
 
   @Test
-  void an_ordinary_user_has_a_server() throws Exception {
+  void an_ordinary_user_can_start_a_server() throws Exception {
     Path own = Files.createDirectory(folder.resolve("own"));
     Files.setAttribute(own, "unix:uid", NOBODY);
     try (Child child = Child.start(AS_NOBODY, readableClassPath(), own)) {
@@ -50,7 +50,7 @@ class AccountTest {
   }
 
   @Test
-  void a_folder_the_user_may_not_write_is_refused() throws Exception {
+  void a_folder_the_user_cannot_write_is_refused() throws Exception {
     try (Child child = Child.start(AS_NOBODY, readableClassPath(), folder)) {
       assertThat(child.line()).contains(folder.toString()).contains("is not writable");
     }
@@ -70,7 +70,7 @@ class AccountTest {
   }
 
   @Test
-  void without_user_namespaces_root_hands_the_data_to_an_unprivileged_account() throws Exception {
+  void without_user_namespaces_root_gives_the_data_to_an_unprivileged_account() throws Exception {
     Servers.start(folder).close();
     Path data = folder.resolve("data");
     Launcher.withoutNamespaces(new Folder(folder), Servers.CACHE).give(data);
@@ -79,7 +79,7 @@ class AccountTest {
   }
 
   @Test
-  void a_folder_that_account_may_not_enter_is_refused() throws Exception {
+  void a_folder_the_unprivileged_account_cannot_enter_is_refused() throws Exception {
     Files.setAttribute(Files.createDirectory(folder.resolve("data")), "unix:uid", NOBODY);
     Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
     assertThatThrownBy(() -> Servers.start(folder))

@@ -21,7 +21,7 @@ class ArchiveTest {
   private static final int FILES = 300;
 
   @Test
-  void two_that_unpack_at_once_get_one_whole_folder(@TempDir Path folder) throws Exception {
+  void concurrent_unpacks_share_one_complete_folder(@TempDir Path folder) throws Exception {
     Archive archive = archive(folder);
     Path cache = folder.resolve("cache");
     Callable<Path> unpack = () -> archive.unpackedIn(cache);
@@ -67,7 +67,7 @@ class ArchiveTest {
   }
 
   @Test
-  void the_embedded_one_holds_a_server() throws Exception {
+  void the_embedded_archive_contains_a_server() throws Exception {
     Binaries binaries = Binaries.embedded(Servers.CACHE);
     assertThat(binaries.major()).isEqualTo("18");
     assertThat(binaries.program("postgres")).isExecutable();

@@ -31,7 +31,7 @@ class CrashTest {
   }
 
   @Test
-  void if_asked_for_it_starts_again_by_itself_at_the_same_port() throws SQLException {
+  void if_configured_it_restarts_by_itself_on_the_same_port() throws SQLException {
     try (EmbeddedPostgres server = EmbeddedPostgres.start(Servers.options(folder).revive(true))) {
       String url = server.jdbcUrl();
       long first = server.pid();
@@ -47,7 +47,7 @@ class CrashTest {
   }
 
   @Test
-  void a_backend_too_busy_to_notice_the_crash_is_ended() throws Exception {
+  void a_backend_that_outlives_the_crash_is_ended() throws Exception {
     EmbeddedPostgres server = Servers.start(folder);
     try (Connection connection = Servers.connect(server)) {
       long backend = Long.parseLong(Servers.query(connection, "SELECT pg_backend_pid()"));
@@ -75,7 +75,7 @@ class CrashTest {
   }
 
   @Test
-  void after_kill_9_of_java_the_next_start_takes_the_running_server_over() throws Exception {
+  void after_kill_9_of_java_the_next_start_adopts_the_running_server() throws Exception {
     try (Child child = Child.start(folder)) {
       long pid = child.awaitReady();
       child.kill();
@@ -88,7 +88,7 @@ class CrashTest {
   }
 
   @Test
-  void a_server_with_other_settings_is_restarted_instead() throws Exception {
+  void a_running_server_with_other_settings_is_restarted() throws Exception {
     try (Child child = Child.start(folder)) {
       long pid = child.awaitReady();
       child.kill();
@@ -114,8 +114,7 @@ class CrashTest {
   }
 
   @Test
-  void after_kill_9_while_the_data_is_being_made_nothing_half_done_is_used(@TempDir Path fresh)
-      throws Exception {
+  void after_kill_9_during_initdb_no_partial_data_is_used(@TempDir Path fresh) throws Exception {
     try (Child child = Child.start(fresh)) {
       await()
           .atMost(Duration.ofMinutes(2))
@@ -140,14 +139,15 @@ class CrashTest {
   }
 
   @Test
-  void a_process_id_that_another_program_has_now_is_not_mistaken_for_the_server() throws Exception {
+  void a_process_id_reused_by_another_program_is_not_mistaken_for_the_server() throws Exception {
     Servers.start(folder).close();
     writePid(folder, ProcessHandle.current().pid());
     Servers.start(folder).close();
   }
 
   @Test
-  void nor_is_the_server_of_another_folder(@TempDir Path other) throws Exception {
+  void the_server_of_another_folder_is_not_mistaken_for_this_one(@TempDir Path other)
+      throws Exception {
     Servers.start(folder).close();
     try (EmbeddedPostgres neighbour = Servers.start(other)) {
       writePid(folder, neighbour.pid());

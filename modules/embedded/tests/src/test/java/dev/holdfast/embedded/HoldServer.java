@@ -3,7 +3,7 @@ package dev.holdfast.embedded;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A Java process of its own that holds a server until its input ends, and forgets to close it. */
+/** A separate Java process that runs a server until its input ends, and does not close it. */
 final class HoldServer {
 
   private HoldServer() {}

@@ -66,7 +66,7 @@ class LifecycleTest {
   }
 
   @Test
-  void the_password_is_asked_for_and_readable_by_the_owner_only() throws Exception {
+  void the_password_is_required_and_readable_by_the_owner_only() throws Exception {
     try (EmbeddedPostgres server = Servers.start(folder)) {
       assertThat(
               PosixFilePermissions.toString(
@@ -79,7 +79,7 @@ class LifecycleTest {
   }
 
   @Test
-  void the_file_of_services_is_all_that_a_client_needs_and_its_owners_alone() throws Exception {
+  void a_client_can_connect_by_the_service_file_which_only_its_owner_can_read() throws Exception {
     try (EmbeddedPostgres server = Servers.start(folder)) {
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(server.serviceFile())))
           .isEqualTo("rw-------");
@@ -96,7 +96,7 @@ class LifecycleTest {
   }
 
   @Test
-  void who_connects_hashes_the_password_once() throws SQLException {
+  void the_password_is_stored_as_scram_with_one_iteration() throws SQLException {
     try (EmbeddedPostgres server = Servers.start(folder)) {
       String kept = Servers.query(server, "SELECT rolpassword FROM pg_authid WHERE rolcanlogin");
       assertThat(kept).startsWith("SCRAM-SHA-256$1:").doesNotContain(server.password());
@@ -115,7 +115,7 @@ class LifecycleTest {
   }
 
   @Test
-  void ctrl_c_in_the_terminal_of_java_does_not_reach_the_server() throws Exception {
+  void the_server_has_its_own_session_so_that_ctrl_c_does_not_reach_it() throws Exception {
     try (EmbeddedPostgres server = Servers.start(folder)) {
       String[] stat = Files.readString(Path.of("/proc/" + server.pid() + "/stat")).split(" ", -1);
       assertThat(stat[5]).as("its session").isEqualTo(Long.toString(server.pid()));
@@ -145,7 +145,7 @@ class LifecycleTest {
   }
 
   @Test
-  void a_java_process_that_ends_without_closing_takes_its_server_along() throws Exception {
+  void a_java_process_that_exits_without_closing_stops_its_server() throws Exception {
     try (Child child = Child.start(folder)) {
       long server = child.awaitReady();
       child.endInput();
@@ -154,7 +154,7 @@ class LifecycleTest {
   }
 
   @Test
-  void so_does_one_that_is_told_to_terminate() throws Exception {
+  void a_terminated_java_process_stops_its_server() throws Exception {
     try (Child child = Child.start(folder)) {
       long server = child.awaitReady();
       child.terminate();

@@ -40,14 +40,14 @@ class RefusalTest {
   void a_folder_held_by_this_java_process() {
     try (EmbeddedPostgres server = Servers.start(made)) {
       assertRefused(Servers.options(made)).isInstanceOf(FolderInUseException.class);
-      // The refusal must not have loosened the lock.
+      // The refusal must not have released the lock.
       assertRefused(Servers.options(made)).isInstanceOf(FolderInUseException.class);
       assertThat(server.folder()).isEqualTo(made);
     }
   }
 
   @Test
-  void a_folder_that_cannot_be_made(@TempDir Path folder) throws Exception {
+  void a_folder_that_cannot_be_created(@TempDir Path folder) throws Exception {
     Path file = Files.createFile(folder.resolve("file"));
     assertRefused(Servers.options(file.resolve("below")))
         .hasMessageContaining("choose a folder that may be written");
@@ -109,7 +109,7 @@ class RefusalTest {
   }
 
   @Test
-  void a_server_that_does_not_come_up_shows_its_last_words() {
+  void a_server_that_does_not_start_reports_its_last_log_lines() {
     assertRefused(Servers.options(made).settings(Map.of("work_mem", "lots")))
         .hasMessageContaining("work_mem")
         .hasMessageContaining("ended while starting");
@@ -123,7 +123,7 @@ class RefusalTest {
   }
 
   @Test
-  void settings_that_are_not_the_callers_to_choose(@TempDir Path folder) {
+  void settings_that_are_reserved_or_invalid(@TempDir Path folder) {
     assertThatThrownBy(() -> Options.in(folder).settings(Map.of("port", "1")))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> Options.in(folder).settings(Map.of("a b", "1")))

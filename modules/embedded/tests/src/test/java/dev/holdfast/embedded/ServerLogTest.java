@@ -23,7 +23,7 @@ class ServerLogTest {
   }
 
   @Test
-  void a_long_log_is_put_aside() throws IOException {
+  void a_long_log_is_rotated() throws IOException {
     Path file = folder.resolve("log");
     Files.write(file, new byte[5 << 20]);
     new ServerLog(file).begin();
@@ -32,7 +32,7 @@ class ServerLogTest {
   }
 
   @Test
-  void a_missing_log_is_no_trouble() throws IOException {
+  void the_tail_of_a_missing_log_is_a_placeholder() throws IOException {
     ServerLog log = new ServerLog(folder.resolve("log"));
     log.begin();
     assertThat(log.tail()).startsWith("(no log");

@@ -46,7 +46,7 @@ class TarTest {
   }
 
   @Test
-  void files_modes_and_links_come_out_as_they_went_in() throws IOException {
+  void files_modes_and_links_are_extracted_unchanged() throws IOException {
     extract(
         entry('5', "bin/", "0000755", "", ""),
         entry('0', "bin/run", "0000755", "", "x".repeat(700)),
@@ -62,7 +62,7 @@ class TarTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"../evil", "/tmp/evil", "a/../../evil"})
-  void an_entry_that_leaves_the_folder_is_refused(String name) {
+  void an_entry_outside_the_folder_is_refused(String name) {
     assertThatThrownBy(() -> extract(entry('0', name, "0000644", "", "x")))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("leaves its folder");
@@ -70,7 +70,7 @@ class TarTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"..", "../..", "/etc", "a/.."})
-  void so_is_a_link(String target) {
+  void a_link_to_outside_the_folder_is_refused(String target) {
     assertThatThrownBy(() -> extract(entry('2', "link", "0000777", target, "")))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("leaves its folder");

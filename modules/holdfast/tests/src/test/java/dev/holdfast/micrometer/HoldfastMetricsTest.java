@@ -65,7 +65,7 @@ class HoldfastMetricsTest {
   }
 
   @Test
-  void runs_and_waits_are_timed_and_ends_counted_by_kind_and_queue() {
+  void run_and_wait_times_and_outcomes_are_recorded_by_kind_and_queue() {
     holdfast.enqueue(
         List.of(
             Job.of("mail").queue("fast"),
@@ -118,7 +118,7 @@ class HoldfastMetricsTest {
   }
 
   @Test
-  void what_a_worker_counts_has_the_names_of_the_documents_after_a_prefix() {
+  void worker_metrics_have_their_documented_names_with_a_prefix() {
     holdfast.enqueue(Job.of("bad").maxAttempts(2));
     metrics
         .worker(holdfast.worker("default"))
@@ -169,7 +169,7 @@ class HoldfastMetricsTest {
   }
 
   @Test
-  void due_jobs_of_each_queue_are_read_when_somebody_looks() {
+  void due_jobs_of_each_queue_are_read_when_the_gauge_is_read() {
     holdfast.enqueue(List.of(Job.of("mail").queue("a"), Job.of("mail").queue("a")));
     holdfast.enqueue(Job.of("mail").queue("b"));
     assertThat(registry.get("holdfast.queue.count").gauge().value()).isEqualTo(2);
@@ -180,7 +180,7 @@ class HoldfastMetricsTest {
   }
 
   @Test
-  void a_database_that_cannot_be_read_is_not_a_queue_without_jobs(TestDatabase database)
+  void an_unreachable_database_is_not_reported_as_an_empty_queue(TestDatabase database)
       throws Exception {
     holdfast.close();
     ((AutoCloseable) database.dataSource()).close();
@@ -188,7 +188,7 @@ class HoldfastMetricsTest {
   }
 
   @Test
-  void a_worker_that_runs_is_measured() {
+  void a_running_worker_is_measured() {
     // region worker
     Worker worker =
         metrics.worker(holdfast.worker("mail").handle("send-mail", Json.class, this::send)).start();

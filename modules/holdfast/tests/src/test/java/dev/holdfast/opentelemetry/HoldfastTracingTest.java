@@ -142,7 +142,7 @@ class HoldfastTracingTest {
   }
 
   @Test
-  void a_job_that_brings_a_trace_keeps_it() {
+  void a_job_with_a_traceparent_keeps_it() {
     holdfast.enqueue(Job.of("inner").traceparent(REMOTE));
     worker().drain();
     assertThat(span("process inner").getTraceId()).isEqualTo(REMOTE.split("-")[1]);
@@ -150,7 +150,7 @@ class HoldfastTracingTest {
   }
 
   @Test
-  void what_a_handler_enqueues_belongs_to_its_attempt() {
+  void jobs_enqueued_by_a_handler_belong_to_the_span_of_its_attempt() {
     holdfast.enqueue(Job.of("outer"));
     worker().drain();
     assertThat(span("enqueue inner").getParentSpanId())
@@ -159,7 +159,7 @@ class HoldfastTracingTest {
   }
 
   @Test
-  void several_jobs_and_those_of_a_transaction_are_traced() throws Exception {
+  void batch_and_transactional_enqueues_are_traced() throws Exception {
     holdfast.enqueue(List.of(Job.of("inner"), Job.of("inner")));
     try (Connection connection = db.dataSource().getConnection()) {
       holdfast.enqueue(connection, Job.of("outer"));
@@ -174,7 +174,7 @@ class HoldfastTracingTest {
   }
 
   @Test
-  void a_refused_enqueue_is_an_error_and_a_snooze_is_none() {
+  void a_refused_enqueue_is_an_error_and_a_snooze_is_not() {
     assertThatThrownBy(() -> holdfast.enqueue(Job.of("inner").dependsOn(JobId.next())))
         .isInstanceOf(RefusedException.class);
     assertThat(span("enqueue inner").getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
@@ -184,7 +184,7 @@ class HoldfastTracingTest {
   }
 
   @Test
-  void without_an_exporter_jobs_carry_nothing() {
+  void without_an_exporter_jobs_have_no_traceparent() {
     holdfast.aroundEnqueue(new HoldfastTracing(OpenTelemetry.noop()));
     JobId id = holdfast.enqueue(Job.of("inner")).id();
     assertThat(holdfast.find(id).orElseThrow().attributes().traceparent()).isNull();

@@ -1,11 +1,11 @@
 package dev.holdfast.model.attempt;
 
-/** How far an attempt has come that was handed to a worker which did not ask for it. */
+/** Whether a pushed attempt is known to have reached its worker. */
 public enum Delivery {
-  /** It is held, and nobody was heard of since. */
-  UNHEARD,
-  /** It is held, and its worker was heard of: a start, or a heartbeat. */
-  HEARD,
-  /** It has ended, one way or another. */
+  /** It is held, and its worker has sent neither a start nor a heartbeat. */
+  UNCONFIRMED,
+  /** It is held, and its worker has sent a start or a heartbeat. */
+  CONFIRMED,
+  /** It was settled, cancelled or reaped. */
   ENDED
 }

@@ -33,10 +33,12 @@ public record LeasedJob(
     @Nullable Duration untilDeadline,
     JobAttributes attributes) {
 
+  /** Of the job, the same in every attempt. */
   public JobId id() {
     return lease.job();
   }
 
+  /** The same with another payload. */
   public LeasedJob payload(Json value) {
     return new LeasedJob(
         lease,

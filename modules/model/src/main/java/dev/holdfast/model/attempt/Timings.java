@@ -18,6 +18,8 @@ public record Timings(
     Duration heartbeat, Duration lease, Duration reapGrace, Duration cancelGrace) {
   public static final Duration DEFAULT_HEARTBEAT = Duration.ofSeconds(10);
   public static final Duration DEFAULT_CANCEL_GRACE = Duration.ofSeconds(30);
+
+  /** A heartbeat of ten seconds and a lease of thirty. */
   public static final Timings DEFAULT = every(DEFAULT_HEARTBEAT);
 
   private static final Map<String, Timings> PRESETS =
@@ -53,6 +55,7 @@ public record Timings(
     return heartbeat.plus(heartbeat).plus(heartbeat);
   }
 
+  /** By name: development, production or high-reliability. */
   public static Timings preset(String name) {
     Timings preset = PRESETS.get(name.toLowerCase(Locale.ROOT));
     if (preset == null) {
@@ -68,14 +71,17 @@ public record Timings(
     return Duration.ofNanos(heartbeat.toNanos() / 2);
   }
 
+  /** How long a job is held without a heartbeat. */
   public Timings withLease(Duration value) {
     return new Timings(heartbeat, value, reapGrace, cancelGrace);
   }
 
+  /** How long after its end a lease is still left alone. */
   public Timings withReapGrace(Duration value) {
     return new Timings(heartbeat, lease, value, cancelGrace);
   }
 
+  /** How long a cancelled job may take to stop. */
   public Timings withCancelGrace(Duration value) {
     return new Timings(heartbeat, lease, reapGrace, value);
   }

@@ -22,6 +22,7 @@ public final class EventType {
   public static final String RELEASED = "released";
   public static final String SNOOZED = "snoozed";
   public static final String RETRIED = "retried";
+  public static final String EDITED = "edited";
 
   /** What begins so tells of steps and their healing, and of what operators asked of a job. */
   public static final String TASK = "task.";
@@ -51,7 +52,8 @@ public final class EventType {
           ABORTED_SHUTDOWN,
           RELEASED,
           SNOOZED,
-          RETRIED);
+          RETRIED,
+          EDITED);
 
   private EventType() {}
 

@@ -11,6 +11,7 @@ public final class FailedException extends RuntimeException {
   private final transient Failure failure;
   private final @Nullable Duration retryAfter;
 
+  /** Fails the attempt with this failure. */
   public FailedException(Failure failure) {
     this(failure, null);
   }
@@ -22,14 +23,17 @@ public final class FailedException extends RuntimeException {
     this.retryAfter = retryAfter == null ? null : Limits.delay("retryAfter", retryAfter);
   }
 
+  /** Retried, or not, as is usual for the category. */
   public static FailedException of(FailureCategory category, String code, String message) {
     return new FailedException(Failure.of(category, code, message));
   }
 
+  /** What the attempt fails with. */
   public Failure failure() {
     return failure;
   }
 
+  /** When to try again; null leaves it to the retry policy. */
   public @Nullable Duration retryAfter() {
     return retryAfter;
   }

@@ -86,6 +86,7 @@ public record Failure(
         .withStackTrace(stackTraceOf(thrown));
   }
 
+  /** The same, to be retried or not. */
   public Failure withRetryable(boolean value) {
     return new Failure(category, code, message, stackTrace, value, cause);
   }
@@ -95,6 +96,7 @@ public record Failure(
     return new Failure(category, newCode, message, stackTrace, false, cause);
   }
 
+  /** The same with another stack trace, or none. */
   public Failure withStackTrace(@Nullable String trace) {
     return new Failure(category, code, message, trace, retryable, cause);
   }

@@ -1,5 +1,6 @@
 package dev.holdfast.model.job;
 
+import dev.holdfast.model.value.JobLimits;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
@@ -18,21 +19,27 @@ import org.jspecify.annotations.Nullable;
  * so that enqueueing the same {@code Job} twice creates one job.
  */
 public final class Job implements Cloneable {
+  /** The queue of a job that names none. */
   public static final String DEFAULT_QUEUE = "default";
+
+  /** Tenant and workspace of a job that names none. */
   public static final String DEFAULT_OWNER = "default";
+
+  /** In the middle: 0 is claimed first, 9 last. */
   public static final int DEFAULT_PRIORITY = 5;
+
   public static final int DEFAULT_MAX_ATTEMPTS = 3;
   public static final int DEFAULT_MAX_CRASHES = 2;
 
   private final String kind;
   private final Object payload;
   private JobId id = JobId.next();
-  private String queue = DEFAULT_QUEUE;
-  private int priority = DEFAULT_PRIORITY;
+  private @Nullable String queue;
+  private @Nullable Integer priority;
   private Duration delay = Duration.ZERO;
   private @Nullable Instant runAt;
   private @Nullable Integer maxAttempts;
-  private int maxCrashes = DEFAULT_MAX_CRASHES;
+  private @Nullable Integer maxCrashes;
   private @Nullable Duration timeout;
   private @Nullable Instant deadline;
   private String tenant = DEFAULT_OWNER;
@@ -49,6 +56,7 @@ public final class Job implements Cloneable {
   private @Nullable String partitionKey;
   private @Nullable Object resources;
   private @Nullable String traceparent;
+  private List<String> tags = List.of();
 
   private Job(String kind, Object payload) {
     this.kind = Limits.kind(kind);
@@ -60,16 +68,19 @@ public final class Job implements Cloneable {
     return new Job(kind, payload);
   }
 
+  /** With an empty object as its payload. */
   public static Job of(String kind) {
     return new Job(kind, Json.EMPTY);
   }
 
+  /** An id of your own, in place of the one that was chosen. */
   public Job id(JobId value) {
     Job job = copy();
     job.id = value;
     return job;
   }
 
+  /** The queue it waits in; which need not exist. */
   public Job queue(String value) {
     Job job = copy();
     job.queue = Limits.queue(value);
@@ -78,13 +89,8 @@ public final class Job implements Cloneable {
 
   /** From 0, first, to 9, last. */
   public Job priority(int value) {
-    if (value < 0 || value > 9) {
-      throw new RefusedException(
-          Refusal.BAD_PRIORITY,
-          "priority " + value + " must lie between 0 (first) and 9 (last); the default is 5");
-    }
     Job job = copy();
-    job.priority = value;
+    job.priority = JobLimits.priority(value);
     return job;
   }
 
@@ -99,7 +105,7 @@ public final class Job implements Cloneable {
   /** Not before this moment. */
   public Job runAt(Instant value) {
     Job job = copy();
-    job.runAt = moment("runAt", value, Refusal.BAD_DELAY);
+    job.runAt = JobLimits.runAt(value);
     job.delay = Duration.ZERO;
     return job;
   }
@@ -110,40 +116,32 @@ public final class Job implements Cloneable {
    */
   public Job maxAttempts(int value) {
     Job job = copy();
-    job.maxAttempts = checkMaxAttempts(value);
+    job.maxAttempts = JobLimits.maxAttempts(value);
     return job;
-  }
-
-  static int checkMaxAttempts(int value) {
-    return within("maxAttempts", value, 1, 1_000, Refusal.BAD_BUDGET);
   }
 
   /** How often the job is requeued after a crash of its worker. */
   public Job maxCrashes(int value) {
     Job job = copy();
-    job.maxCrashes = within("maxCrashes", value, 0, 1_000, Refusal.BAD_BUDGET);
+    job.maxCrashes = JobLimits.maxCrashes(value);
     return job;
   }
 
   /** How long one attempt may take. */
   public Job timeout(Duration value) {
-    if (value.toDays() > 365 || value.compareTo(Duration.ofMillis(1)) < 0) {
-      throw new RefusedException(
-          Refusal.BAD_TIMING,
-          "timeout " + value + " must be a millisecond or more, and a year at most");
-    }
     Job job = copy();
-    job.timeout = value;
+    job.timeout = JobLimits.timeout(value);
     return job;
   }
 
   /** When the job is of no use any more, whether it has started or not. */
   public Job deadline(Instant value) {
     Job job = copy();
-    job.deadline = moment("deadline", value, Refusal.BAD_TIMING);
+    job.deadline = JobLimits.deadline(value);
     return job;
   }
 
+  /** Whom it belongs to: keys are per tenant. */
   public Job owner(String newTenant, String newWorkspace) {
     Job job = copy();
     job.tenant = Limits.word("tenant", newTenant);
@@ -159,6 +157,7 @@ public final class Job implements Cloneable {
     return job;
   }
 
+  /** A cancel of the parent with cascade includes this job. */
   public Job parent(JobId value) {
     Job job = copy();
     job.parent = value;
@@ -170,6 +169,7 @@ public final class Job implements Cloneable {
     return dependsOn(List.of(jobs), WhenDependencyFails.CANCEL);
   }
 
+  /** Waits until these have ended; the policy says what becomes of it if one of them fails. */
   public Job dependsOn(Collection<JobId> jobs, WhenDependencyFails policy) {
     if (jobs.contains(id) || jobs.size() > Limits.DEPENDENCIES) {
       throw new RefusedException(
@@ -182,12 +182,14 @@ public final class Job implements Cloneable {
     return job;
   }
 
+  /** At most one job of a kind and tenant holds a key, in the states and for the time given. */
   public Job unique(Unique value) {
     Job job = copy();
     job.unique = value;
     return job;
   }
 
+  /** At most one unfinished job of a kind and tenant holds this key. */
   public Job uniqueKey(String key) {
     return unique(Unique.by(key));
   }
@@ -199,7 +201,7 @@ public final class Job implements Cloneable {
   public Job concurrencyKey(String key, int limit) {
     Job job = copy();
     job.concurrencyKey = Limits.key("concurrencyKey", key);
-    job.concurrencyLimit = within("concurrency limit", limit, 1, 100_000, Refusal.BAD_LIMIT);
+    job.concurrencyLimit = JobLimits.concurrencyLimit(limit);
     return job;
   }
 
@@ -234,6 +236,32 @@ public final class Job implements Cloneable {
     return job;
   }
 
+  /**
+   * Words by which the job is found later, such as {@code customer:42}: up to {@value Limits#TAGS},
+   * without order and in place of those given before.
+   */
+  public Job tags(String... values) {
+    return tags(List.of(values));
+  }
+
+  /** The same. */
+  public Job tags(Collection<String> values) {
+    Job job = copy();
+    job.tags = Limits.tags(values);
+    return job;
+  }
+
+  /** The job, with values for what it does not say itself. */
+  public Job or(JobDefaults defaults) {
+    Job job = copy();
+    job.queue = queue == null ? defaults.queue() : queue;
+    job.priority = priority == null ? defaults.priority() : priority;
+    job.maxAttempts = maxAttempts == null ? defaults.maxAttempts() : maxAttempts;
+    job.maxCrashes = maxCrashes == null ? defaults.maxCrashes() : maxCrashes;
+    job.timeout = timeout == null ? defaults.timeout() : timeout;
+    return job;
+  }
+
   public JobId id() {
     return id;
   }
@@ -247,11 +275,11 @@ public final class Job implements Cloneable {
   }
 
   public String queue() {
-    return queue;
+    return queue == null ? DEFAULT_QUEUE : queue;
   }
 
   public int priority() {
-    return priority;
+    return priority == null ? DEFAULT_PRIORITY : priority;
   }
 
   public Duration delay() {
@@ -268,7 +296,7 @@ public final class Job implements Cloneable {
   }
 
   public int maxCrashes() {
-    return maxCrashes;
+    return maxCrashes == null ? DEFAULT_MAX_CRASHES : maxCrashes;
   }
 
   public @Nullable Duration timeout() {
@@ -336,26 +364,18 @@ public final class Job implements Cloneable {
     return traceparent;
   }
 
+  /** Sorted, each once. */
+  public List<String> tags() {
+    return tags;
+  }
+
   /** Whether it brings something along for its worker besides the payload. */
   public boolean hasAttributes() {
-    return assetId != null || partitionKey != null || resources != null || traceparent != null;
-  }
-
-  private static int within(String what, int value, int min, int max, Refusal refusal) {
-    if (value < min || value > max) {
-      throw new RefusedException(
-          refusal, "%s %,d must lie between %d and %,d".formatted(what, value, min, max));
-    }
-    return value;
-  }
-
-  private static Instant moment(String what, Instant value, Refusal refusal) {
-    // PostgreSQL and Java have different largest and smallest times.
-    if (value.isBefore(Instant.EPOCH) || value.getEpochSecond() > 253_402_300_799L) {
-      throw new RefusedException(
-          refusal, what + " " + value + " must lie between the years 1970 and 9999");
-    }
-    return value;
+    return assetId != null
+        || partitionKey != null
+        || resources != null
+        || traceparent != null
+        || !tags.isEmpty();
   }
 
   private Job copy() {

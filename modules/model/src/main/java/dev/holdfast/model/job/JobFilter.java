@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param states none means all
  * @param tenant whose jobs; null is everybody's
+ * @param tag that the job must have
  * @param content what must stand in the job, which no index knows
  * @param from the least id: ids begin with the time they were made at
  * @param before the last id of the page before, or the first that is too late
@@ -20,13 +21,17 @@ public record JobFilter(
     @Nullable String tenant,
     @Nullable JobId run,
     @Nullable JobId parent,
+    @Nullable String tag,
     JobContent content,
     @Nullable JobId from,
     @Nullable JobId before,
     int limit) {
+  /** How many jobs one list has at most. */
   public static final int MOST = 1_000;
+
+  /** All jobs, the newest 50; to begin with. */
   public static final JobFilter ALL =
-      new JobFilter(Set.of(), null, null, null, null, null, JobContent.ANY, null, null, 50);
+      new JobFilter(Set.of(), null, null, null, null, null, null, JobContent.ANY, null, null, 50);
 
   public JobFilter {
     states = Set.copyOf(states);
@@ -40,37 +45,59 @@ public record JobFilter(
     if (tenant != null) {
       Limits.word("tenant", tenant);
     }
+    if (tag != null) {
+      Limits.tag(tag);
+    }
     if (limit < 1 || limit > MOST) {
       throw new IllegalArgumentException("limit " + limit + " must lie between 1 and " + MOST);
     }
   }
 
+  /** In one of these states; none means all. */
   public JobFilter states(Set<JobState> value) {
-    return new JobFilter(value, queue, kind, tenant, run, parent, content, from, before, limit);
+    return new JobFilter(
+        value, queue, kind, tenant, run, parent, tag, content, from, before, limit);
   }
 
+  /** Of this queue. */
   public JobFilter queue(@Nullable String value) {
-    return new JobFilter(states, value, kind, tenant, run, parent, content, from, before, limit);
+    return new JobFilter(
+        states, value, kind, tenant, run, parent, tag, content, from, before, limit);
   }
 
+  /** Of this kind. */
   public JobFilter kind(@Nullable String value) {
-    return new JobFilter(states, queue, value, tenant, run, parent, content, from, before, limit);
+    return new JobFilter(
+        states, queue, value, tenant, run, parent, tag, content, from, before, limit);
   }
 
+  /** Of this tenant; null is everybody. */
   public JobFilter tenant(@Nullable String value) {
-    return new JobFilter(states, queue, kind, value, run, parent, content, from, before, limit);
+    return new JobFilter(
+        states, queue, kind, value, run, parent, tag, content, from, before, limit);
   }
 
+  /** Of this run. */
   public JobFilter run(@Nullable JobId value) {
-    return new JobFilter(states, queue, kind, tenant, value, parent, content, from, before, limit);
+    return new JobFilter(
+        states, queue, kind, tenant, value, parent, tag, content, from, before, limit);
   }
 
+  /** Children of this job. */
   public JobFilter parent(@Nullable JobId value) {
-    return new JobFilter(states, queue, kind, tenant, run, value, content, from, before, limit);
+    return new JobFilter(
+        states, queue, kind, tenant, run, value, tag, content, from, before, limit);
   }
 
+  /** With this tag. */
+  public JobFilter tag(@Nullable String value) {
+    return new JobFilter(
+        states, queue, kind, tenant, run, parent, value, content, from, before, limit);
+  }
+
+  /** With this content. */
   public JobFilter content(JobContent value) {
-    return new JobFilter(states, queue, kind, tenant, run, parent, value, from, before, limit);
+    return new JobFilter(states, queue, kind, tenant, run, parent, tag, value, from, before, limit);
   }
 
   /** Of the content, the text. */
@@ -78,12 +105,16 @@ public record JobFilter(
     return content(content.text(value));
   }
 
+  /** Not older than a job of this id; {@link JobId#firstOf} makes one of a time. */
   public JobFilter from(@Nullable JobId value) {
-    return new JobFilter(states, queue, kind, tenant, run, parent, content, value, before, limit);
+    return new JobFilter(
+        states, queue, kind, tenant, run, parent, tag, content, value, before, limit);
   }
 
+  /** Older than the job of this id. */
   public JobFilter before(@Nullable JobId value) {
-    return new JobFilter(states, queue, kind, tenant, run, parent, content, from, value, limit);
+    return new JobFilter(
+        states, queue, kind, tenant, run, parent, tag, content, from, value, limit);
   }
 
   /** From where the page before stopped. */
@@ -92,7 +123,9 @@ public record JobFilter(
     return later ? this : before(cursor);
   }
 
+  /** How many. */
   public JobFilter limit(int value) {
-    return new JobFilter(states, queue, kind, tenant, run, parent, content, from, before, value);
+    return new JobFilter(
+        states, queue, kind, tenant, run, parent, tag, content, from, before, value);
   }
 }

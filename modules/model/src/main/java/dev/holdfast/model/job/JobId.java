@@ -12,6 +12,7 @@ import java.util.UUID;
 public record JobId(UUID value) implements Comparable<JobId> {
   private static final Uuid7 NEXT = new Uuid7(Clock.systemUTC());
 
+  /** A new one, larger than those made before. */
   public static JobId next() {
     return new JobId(NEXT.next());
   }

@@ -16,8 +16,11 @@ public enum JobState {
   FAILED(32),
   CANCELLED(64);
 
+  /** Nothing happens to a job in one of these by itself. */
   public static final Set<JobState> TERMINAL =
       Collections.unmodifiableSet(EnumSet.of(SUCCEEDED, FAILED, CANCELLED));
+
+  /** All others. */
   public static final Set<JobState> ACTIVE =
       Collections.unmodifiableSet(EnumSet.complementOf(EnumSet.copyOf(TERMINAL)));
 
@@ -46,14 +49,17 @@ public enum JobState {
     this.bit = bit;
   }
 
+  /** The states that may follow. */
   public Set<JobState> next() {
     return Set.copyOf(NEXT.getOrDefault(this, Set.of()));
   }
 
+  /** Whether that state may follow. */
   public boolean mayBecome(JobState next) {
     return NEXT.getOrDefault(this, Set.of()).contains(next);
   }
 
+  /** Whether the job has ended. */
   public boolean isTerminal() {
     return TERMINAL.contains(this);
   }

@@ -1,5 +1,6 @@
 package dev.holdfast.model.job;
 
+import dev.holdfast.model.value.JobLimits;
 import dev.holdfast.model.value.Limits;
 import java.util.Map;
 import java.util.function.Function;
@@ -17,11 +18,12 @@ public record RetryDefaults(Retries all, Map<String, Retries> kinds, Map<String,
 
   /** Values for some jobs; null leaves a value to the next level. */
   public record Retries(@Nullable Integer maxAttempts, @Nullable RetryPolicy policy) {
+    /** No values. */
     public static final Retries UNSET = new Retries(null, null);
 
     public Retries {
       if (maxAttempts != null) {
-        Job.checkMaxAttempts(maxAttempts);
+        JobLimits.maxAttempts(maxAttempts);
       }
     }
   }
@@ -33,15 +35,18 @@ public record RetryDefaults(Retries all, Map<String, Retries> kinds, Map<String,
     queues.keySet().forEach(Limits::queue);
   }
 
+  /** The same for all jobs. */
   public static RetryDefaults of(Retries all) {
     return new RetryDefaults(all, Map.of(), Map.of());
   }
 
+  /** For a job that does not say so itself. */
   public int maxAttempts(String kind, String queue) {
     Integer said = first(kind, queue, Retries::maxAttempts);
     return said == null ? Job.DEFAULT_MAX_ATTEMPTS : said;
   }
 
+  /** For a job whose kind does not say so itself. */
   public RetryPolicy policy(String kind, String queue) {
     RetryPolicy said = first(kind, queue, Retries::policy);
     return said == null ? RetryPolicy.DEFAULT : said;

@@ -35,10 +35,12 @@ public record Unique(String key, Set<JobState> states, @Nullable Duration window
     return new Unique(key, JobState.ACTIVE, null);
   }
 
+  /** The states in which the key counts; those that are not terminal unless given. */
   public Unique in(Set<JobState> newStates) {
     return new Unique(key, newStates, window);
   }
 
+  /** How long the key counts at most. */
   public Unique within(Duration newWindow) {
     return new Unique(key, states, newWindow);
   }

@@ -11,11 +11,11 @@ import java.util.stream.Collectors;
 public enum Role {
   /** Sees. */
   VIEWER,
-  /** Sees, and hands in jobs. */
+  /** Reads, and enqueues jobs. */
   SUBMITTER,
   /** Leases and settles tasks. */
   WORKER,
-  /** Sees, hands in, and acts on jobs, queues and schedules. */
+  /** Reads, enqueues, and changes jobs, queues and schedules. */
   OPERATOR,
   /** Everything, keys included. */
   ADMIN;

@@ -4,6 +4,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import java.time.Duration;
 import java.time.ZoneId;
 
 /**
@@ -31,10 +32,25 @@ public record Schedule(
     }
   }
 
+  /** By a cron expression, as {@link Cron} describes it. */
   public static Schedule of(String name, String cron, ZoneId zone, Job job) {
     return new Schedule(name, Cron.parse(cron), zone, job, MissedFires.ONCE, true);
   }
 
+  /**
+   * Again and again after this long, for the first time after one interval. The times are counted
+   * from each other, so that they do not drift.
+   */
+  public static Schedule every(String name, Duration interval, Job job) {
+    return new Schedule(name, Cron.every(interval), ZoneId.of("UTC"), job, MissedFires.ONCE, true);
+  }
+
+  /** Enqueues another job. */
+  public Schedule job(Job value) {
+    return new Schedule(name, cron, zone, value, missedFires, allowOverlap);
+  }
+
+  /** What to do about times at which nobody was there to fire it; one job for all of them. */
   public Schedule missedFires(MissedFires value) {
     return new Schedule(name, cron, zone, job, value, allowOverlap);
   }

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param nextFireAt for a broken schedule, the time at which it could not be fired
  * @param maxAttempts of its jobs; null leaves it to whoever enqueues them
  * @param fireError why it cannot be fired; null while it can
+ * @param lastRuns the jobs that it enqueued last and that still exist, the newest first
  */
 public record ScheduleStatus(
     String name,
@@ -36,7 +37,12 @@ public record ScheduleStatus(
     Instant nextFireAt,
     @Nullable Instant lastFiredAt,
     @Nullable Instant pausedAt,
-    @Nullable String fireError) {
+    @Nullable String fireError,
+    List<ScheduledRun> lastRuns) {
+  public ScheduleStatus {
+    lastRuns = List.copyOf(lastRuns);
+  }
+
   /** The times at which it fires next; none while it is paused or broken. */
   public List<Instant> upcoming(int most) {
     List<Instant> times = new ArrayList<>();

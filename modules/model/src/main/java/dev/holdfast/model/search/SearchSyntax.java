@@ -27,7 +27,7 @@ public final class SearchSyntax {
 
   /** The names before a colon, besides {@code payload.} with a path. */
   public static final List<String> NAMES =
-      List.of("state", "queue", "kind", "age", "code", "failure", "run", "parent", "tenant");
+      List.of("state", "queue", "kind", "age", "code", "failure", "run", "parent", "tag", "tenant");
 
   private static final String PAYLOAD = "payload.";
   private static final int DEEPEST = 10;
@@ -113,6 +113,7 @@ public final class SearchSyntax {
           case "failure" -> filter.content(filter.content().failure(value));
           case "run" -> filter.run(JobId.parse(value));
           case "parent" -> filter.parent(JobId.parse(value));
+          case "tag" -> filter.tag(value);
           case "tenant" -> filter.tenant(value);
           case "age" -> aged(value);
           default -> throw new IllegalArgumentException(name);

@@ -2,6 +2,8 @@ package dev.holdfast.model.value;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +35,8 @@ public final class Limits {
   public static final int QUEUE_CHARS = 48;
 
   public static final int KEY_CHARS = 255;
+  public static final int TAGS = 20;
+  public static final int TAG_CHARS = 100;
   public static final int REASON_CHARS = 1_000;
   public static final int MESSAGE_CHARS = 4_000;
   public static final int STACK_TRACE_CHARS = 32_000;
@@ -93,6 +97,32 @@ public final class Limits {
               .formatted(what, Text.excerpt(key, 60), KEY_CHARS));
     }
     return key;
+  }
+
+  /** The tags of a job: sorted, each once. */
+  public static List<String> tags(Collection<String> tags) {
+    List<String> sorted = tags.stream().map(Limits::tag).distinct().sorted().toList();
+    if (sorted.size() > TAGS) {
+      throw new RefusedException(
+          Refusal.BAD_TAG,
+          "a job may have up to %d tags, and not %,d".formatted(TAGS, sorted.size()));
+    }
+    return sorted;
+  }
+
+  /** One tag: a word that can be typed into a search. */
+  public static String tag(String tag) {
+    if (tag.isEmpty()
+        || tag.length() > TAG_CHARS
+        || !Text.isWellFormed(tag)
+        || tag.chars()
+            .anyMatch(c -> Character.isWhitespace(c) || Character.isISOControl(c) || c == '"')) {
+      throw new RefusedException(
+          Refusal.BAD_TAG,
+          "tag '%s' must have 1 to %d characters, and no blank, quote or control character"
+              .formatted(Text.excerpt(tag, 60), TAG_CHARS));
+    }
+    return tag;
   }
 
   /** How long something may be put off. */

@@ -24,6 +24,7 @@ public abstract class PayloadType<T> {
     this.type = type;
   }
 
+  /** Of a class without parameters. */
   public static <T> PayloadType<T> of(Class<T> type) {
     return new Known<>(type);
   }
@@ -33,6 +34,7 @@ public abstract class PayloadType<T> {
     return new Known<>(type);
   }
 
+  /** As reflection has it. */
   public final Type type() {
     return type;
   }

@@ -6,6 +6,7 @@ public enum Refusal {
   ID_TAKEN,
   BAD_NAME,
   BAD_KEY,
+  BAD_TAG,
   BAD_PRIORITY,
   BAD_DELAY,
   BAD_BUDGET,

@@ -6,6 +6,7 @@ public final class RefusedException extends IllegalArgumentException {
 
   private final Refusal refusal;
 
+  /** With a message that says what would be taken. */
   public RefusedException(Refusal refusal, String message) {
     super(message);
     this.refusal = refusal;
@@ -24,6 +25,7 @@ public final class RefusedException extends IllegalArgumentException {
     return placed;
   }
 
+  /** Why, for programs. */
   public Refusal refusal() {
     return refusal;
   }

@@ -21,7 +21,7 @@ class LogTailTest {
   }
 
   @Test
-  void a_reader_gets_what_he_has_not_read_and_where_to_go_on() {
+  void a_reader_gets_unread_output_and_the_cursor_to_continue_from() {
     LogTail all =
         LogTail.after(
             LogCursor.START, List.of(piece(1, 1, "a\n"), piece(1, 2, "b\n"), piece(2, 1, "c\n")));
@@ -36,14 +36,14 @@ class LogTailTest {
   }
 
   @Test
-  void nothing_new_is_nothing() {
+  void without_new_pieces_the_cursor_stays() {
     assertThat(LogTail.after(LogCursor.START, List.of()).next()).isEqualTo(LogCursor.START);
     assertThat(after("2.1.2", piece(2, 1, "c\n")))
         .isEqualTo(new LogTail(List.of(), new LogCursor(2, 1, 2), false));
   }
 
   @Test
-  void what_is_not_kept_any_more_is_said() {
+  void deleted_pieces_are_reported_as_skipped() {
     assertThat(LogTail.after(LogCursor.START, List.of(piece(1, 7, "g\n"))).skipped()).isTrue();
     assertThat(after("1.3.10", piece(1, 5, "e\n"), piece(1, 6, "f\n")).skipped()).isTrue();
     assertThat(after("1.3.10", piece(1, 3, "c\n"), piece(2, 1, "d\n")).skipped()).isFalse();
@@ -51,12 +51,12 @@ class LogTailTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "1", "1.2", "1.2.3.4", "-1.2.3", "1.2.x", "1.2.9999999999"})
-  void other_cursors_are_refused(String text) {
+  void an_invalid_cursor_is_refused(String text) {
     assertThatThrownBy(() -> LogCursor.parse(text)).isInstanceOf(RefusedException.class);
   }
 
   @Test
-  void a_piece_is_bounded_and_inert() {
+  void a_piece_has_limits_and_no_control_sequences() {
     Lease lease = new Lease(JobId.next(), 1);
     assertThat(new Report.Log(lease, 1, "\u001b[31mred\0\n").text()).isEqualTo("red·\n");
     assertThatThrownBy(() -> new Report.Log(lease, 0, "x")).isInstanceOf(RefusedException.class);
@@ -66,7 +66,7 @@ class LogTailTest {
   }
 
   @Test
-  void after_a_piece_that_was_read_to_its_end_the_next_one_follows_and_nothing_is_skipped() {
+  void a_piece_read_to_its_end_is_followed_by_the_next_without_a_gap() {
     assertThat(after("1.1.4", piece(1, 1, "a\nb\n"), piece(1, 2, "c\n")))
         .isEqualTo(new LogTail(List.of(new LogTail.Part(1, "c\n")), new LogCursor(1, 2, 2), false));
   }

@@ -25,14 +25,14 @@ class SettlementTest {
   }
 
   @Test
-  void a_result_over_the_limit_is_refused_at_birth() {
+  void a_settlement_with_a_result_over_the_limit_cannot_be_created() {
     assertRefused(Refusal.RESULT_TOO_LARGE, () -> new Settlement.Succeed(lease, large));
     assertRefused(Refusal.RESULT_TOO_LARGE, () -> new Settlement.Cancel(lease, large));
     assertThat(new Settlement.Succeed(lease, null).result()).isNull();
   }
 
   @Test
-  void nothing_comes_back_in_the_past() {
+  void a_delay_out_of_range_is_refused() {
     Failure failure = Failure.of(FailureCategory.USER_CODE, "C", "m");
     assertRefused(
         Refusal.BAD_DELAY, () -> new Settlement.Fail(lease, failure, Duration.ofMillis(-1)));
@@ -41,7 +41,7 @@ class SettlementTest {
   }
 
   @Test
-  void progress_is_a_percentage_with_a_short_message() {
+  void progress_out_of_range_is_refused_and_a_long_message_is_cut() {
     assertRefused(Refusal.BAD_PROGRESS, () -> new Report.Progress(lease, 101, null));
     assertRefused(Refusal.BAD_PROGRESS, () -> new Report.Progress(lease, -1, null));
     assertThat(new Report.Progress(lease, 50, "m".repeat(1_000)).message())
@@ -49,7 +49,7 @@ class SettlementTest {
   }
 
   @Test
-  void an_event_has_a_type_that_is_a_word_and_data_within_limits() {
+  void an_event_with_an_invalid_type_or_data_over_the_limit_is_refused() {
     assertRefused(Refusal.BAD_NAME, () -> new Report.Event(lease, "not a word", Json.EMPTY));
     assertRefused(Refusal.EVENT_TOO_LARGE, () -> new Report.Event(lease, "x", large));
   }

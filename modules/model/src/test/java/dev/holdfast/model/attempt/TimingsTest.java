@@ -30,7 +30,7 @@ class TimingsTest {
   }
 
   @Test
-  void a_preset_is_found_in_any_case_and_an_unknown_one_names_the_known() {
+  void a_preset_name_is_case_insensitive_and_an_unknown_one_lists_the_known() {
     assertThat(Timings.preset("PRODUCTION")).isEqualTo(Timings.preset("production"));
     assertRefused(Refusal.BAD_TIMING, () -> Timings.preset("prod"))
         .hasMessage(
@@ -55,7 +55,7 @@ class TimingsTest {
   }
 
   @Test
-  void a_time_that_is_not_positive_or_endless_is_refused_by_its_name() {
+  void a_duration_that_is_not_positive_or_too_long_is_refused_by_name() {
     assertRefused(Refusal.BAD_TIMING, () -> Timings.every(Duration.ZERO))
         .hasMessageStartingWith("HEARTBEAT_INTERVAL_SEC is 0.0 s");
     assertRefused(Refusal.BAD_TIMING, () -> Timings.DEFAULT.withLease(ofSeconds(-1)))

@@ -22,7 +22,7 @@ class FailureTest {
           FailureCategory.TIMEOUT, true,
           FailureCategory.CANCELLED, false);
 
-  /** As bad as an exception can be. */
+  /** An exception whose message throws. */
   private static final class Hostile extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -34,7 +34,7 @@ class FailureTest {
 
   @ParameterizedTest
   @EnumSource
-  void the_category_says_whether_trying_again_can_help(FailureCategory category) {
+  void the_category_decides_whether_a_failure_is_retryable(FailureCategory category) {
     assertThat(Failure.of(category, "SOME_CODE", "x").retryable())
         .isEqualTo(RETRYABLE.get(category));
   }
@@ -64,7 +64,7 @@ class FailureTest {
   }
 
   @Test
-  void an_exception_without_a_message_still_has_a_name() {
+  void an_exception_without_a_message_is_shown_by_its_class_name() {
     assertThat(Failure.from(new IllegalStateException()).message())
         .isEqualTo("IllegalStateException");
     assertThat(Failure.from(new RuntimeException("anonymous") {}).message())
@@ -73,7 +73,7 @@ class FailureTest {
   }
 
   @Test
-  void an_exception_that_throws_when_asked_still_counts() {
+  void an_exception_whose_message_throws_is_still_a_failure() {
     Failure failure = Failure.from(new Hostile());
     assertThat(failure.message()).startsWith("Hostile: ").contains("IllegalStateException");
     assertThat(failure.stackTrace()).isNull();
@@ -81,13 +81,13 @@ class FailureTest {
   }
 
   @Test
-  void an_error_is_a_failure_like_any_other() {
+  void an_error_becomes_a_failure_too() {
     assertThat(Failure.from(new OutOfMemoryError("Java heap space")).message())
         .isEqualTo("OutOfMemoryError: Java heap space");
   }
 
   @Test
-  void a_handler_may_say_exactly_how_it_failed() {
+  void a_handler_may_throw_its_own_failure() {
     FailedException thrown =
         FailedException.of(FailureCategory.DATA_QUALITY, "BAD_ROW", "row 7 has no price");
     Failure failure = Failure.from(thrown);
@@ -100,7 +100,7 @@ class FailureTest {
   }
 
   @Test
-  void a_handler_may_say_when_to_come_back_but_not_in_the_past() {
+  void a_handler_may_set_a_retry_delay_that_is_not_negative() {
     Failure failure = Failure.of(FailureCategory.INFRASTRUCTURE, "BUSY", "later");
     assertThat(new FailedException(failure, Duration.ofMinutes(3)).retryAfter())
         .isEqualTo(Duration.ofMinutes(3));
@@ -122,7 +122,7 @@ class FailureTest {
   }
 
   @Test
-  void whether_to_retry_can_be_overruled() {
+  void retryable_can_be_overridden() {
     Failure failure = Failure.of(FailureCategory.DATA_QUALITY, "C", "m").withRetryable(true);
     assertThat(failure.retryable()).isTrue();
   }

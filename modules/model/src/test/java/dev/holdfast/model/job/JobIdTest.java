@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class JobIdTest {
   @Test
-  void an_id_is_read_from_the_text_it_prints() {
+  void an_id_is_parsed_from_its_own_text() {
     JobId id = JobId.next();
     assertThat(JobId.parse(id.toString())).isEqualTo(id);
     assertThat(JobId.parse(id.toString().toUpperCase(Locale.ROOT))).isEqualTo(id);

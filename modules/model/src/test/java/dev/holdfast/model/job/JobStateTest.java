@@ -51,7 +51,7 @@ class JobStateTest {
   }
 
   @Test
-  void the_sets_of_states_cannot_be_changed_by_whoever_reads_them() {
+  void the_sets_of_states_are_immutable() {
     assertThatThrownBy(() -> JobState.TERMINAL.add(PENDING))
         .isInstanceOf(UnsupportedOperationException.class);
     assertThatThrownBy(() -> JobState.ACTIVE.remove(PENDING))
@@ -61,7 +61,7 @@ class JobStateTest {
   }
 
   @Test
-  void the_bits_are_those_the_schema_knows() {
+  void the_bits_are_those_of_the_schema() {
     assertThat(JobState.bits(Set.of())).isZero();
     assertThat(JobState.bits(Set.of(WAITING, PENDING, RUNNING, RETRYING))).isEqualTo(0b1111);
     assertThat(JobState.bits(Set.of(JobState.values()))).isEqualTo(0b1111111);

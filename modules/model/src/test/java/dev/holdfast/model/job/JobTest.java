@@ -38,7 +38,7 @@ class JobTest {
   }
 
   @Test
-  void setting_something_makes_a_new_job_with_the_same_id() {
+  void a_setter_returns_a_new_job_with_the_same_id() {
     Job other = job.queue("mail").priority(0).maxAttempts(1).maxCrashes(0);
     assertThat(other.id()).isEqualTo(job.id());
     assertThat(other.queue()).isEqualTo("mail");
@@ -47,7 +47,7 @@ class JobTest {
   }
 
   @Test
-  void every_job_has_an_id_of_its_own_unless_given() {
+  void every_job_has_its_own_id_unless_given() {
     assertThat(Job.of("a").id()).isLessThan(Job.of("a").id());
     JobId id = JobId.next();
     assertThat(job.id(id).id()).isEqualTo(id);
@@ -55,7 +55,7 @@ class JobTest {
   }
 
   @Test
-  void what_is_set_last_of_delay_and_moment_counts() {
+  void the_last_set_of_delay_and_due_time_replaces_the_other() {
     Instant moment = Instant.parse("2030-01-01T00:00:00Z");
     Job moved = job.delay(Duration.ofHours(1)).runAt(moment);
     assertThat(moved.runAt()).isEqualTo(moment);
@@ -76,7 +76,7 @@ class JobTest {
   }
 
   @Test
-  void names_and_keys_are_checked_at_once() {
+  void invalid_names_and_keys_are_refused_at_once() {
     assertRefused(Refusal.BAD_NAME, () -> Job.of("no spaces"));
     assertRefused(Refusal.BAD_NAME, () -> job.queue("a:b"));
     assertRefused(Refusal.BAD_NAME, () -> job.owner("", "x"));
@@ -87,7 +87,7 @@ class JobTest {
   }
 
   @Test
-  void priority_lies_between_zero_and_nine() {
+  void priority_is_between_zero_and_nine() {
     assertThat(job.priority(9).priority()).isEqualTo(9);
     assertRefused(Refusal.BAD_PRIORITY, () -> job.priority(10));
     assertRefused(Refusal.BAD_PRIORITY, () -> job.priority(-1))
@@ -95,7 +95,7 @@ class JobTest {
   }
 
   @Test
-  void times_that_make_no_sense_are_refused() {
+  void times_out_of_range_are_refused() {
     assertRefused(Refusal.BAD_DELAY, () -> job.delay(Duration.ofSeconds(-1)))
         .hasMessageStartingWith("delay PT-1S");
     assertRefused(Refusal.BAD_DELAY, () -> job.delay(Duration.ofDays(36_501)));
@@ -119,7 +119,7 @@ class JobTest {
   }
 
   @Test
-  void a_unique_key_is_held_until_the_job_has_ended_unless_told_otherwise() {
+  void a_unique_key_is_held_until_the_job_has_ended_by_default() {
     Unique unique = Unique.by("order-1");
     assertThat(unique.states()).isEqualTo(JobState.ACTIVE);
     assertThat(unique.window()).isNull();

@@ -24,7 +24,7 @@ class RetryDefaultsTest {
   }
 
   @Test
-  void a_kind_wins_over_its_queue_and_that_over_what_holds_for_all() {
+  void kind_overrides_queue_and_queue_overrides_the_general_default() {
     assertThat(DEFAULTS.maxAttempts("mail", "slow")).isEqualTo(6);
     assertThat(DEFAULTS.policy("mail", "slow")).isEqualTo(OF_KIND);
     assertThat(DEFAULTS.maxAttempts("other", "slow")).isEqualTo(5);
@@ -34,25 +34,25 @@ class RetryDefaultsTest {
   }
 
   @Test
-  void what_a_kind_does_not_say_its_queue_does() {
+  void fields_not_set_for_the_kind_come_from_the_queue() {
     assertThat(DEFAULTS.maxAttempts("half", "slow")).isEqualTo(5);
     assertThat(DEFAULTS.policy("half", "slow")).isEqualTo(OF_KIND);
   }
 
   @Test
-  void what_nobody_says_is_three_attempts_and_the_usual_waits() {
+  void without_settings_there_are_three_attempts_and_the_default_policy() {
     assertThat(RetryDefaults.NONE.maxAttempts("mail", "slow")).isEqualTo(3);
     assertThat(RetryDefaults.NONE.policy("mail", "slow")).isEqualTo(RetryPolicy.DEFAULT);
   }
 
   @Test
-  void what_the_job_says_itself_wins() {
+  void settings_of_the_job_take_precedence() {
     assertThat(DEFAULTS.applied(Job.of("mail")).maxAttempts()).isEqualTo(6);
     assertThat(DEFAULTS.applied(Job.of("mail").maxAttempts(9)).maxAttempts()).isEqualTo(9);
   }
 
   @Test
-  void senseless_values_are_refused() {
+  void invalid_values_are_refused() {
     assertRefused(Refusal.BAD_BUDGET, () -> new Retries(0, null));
     assertRefused(
         Refusal.BAD_NAME,

@@ -46,7 +46,7 @@ class RetryPolicyTest {
   }
 
   @Test
-  void the_delay_lies_anywhere_in_the_upper_half_below_the_ceiling() {
+  void the_delay_is_between_half_the_ceiling_and_the_ceiling() {
     RetryPolicy policy = new RetryPolicy(ofMillis(10), 2.0, ofMillis(40));
     Random random = new Random(42);
     boolean[] seen = new boolean[21];
@@ -59,14 +59,14 @@ class RetryPolicyTest {
   }
 
   @Test
-  void none_comes_back_at_once() {
+  void the_policy_none_has_no_delay() {
     assertThat(RetryPolicy.NONE.next(7, new Random(1))).isZero();
     assertThat(new RetryPolicy(Duration.ZERO, 100, ofSeconds(1)).ceiling(Integer.MAX_VALUE))
         .isZero();
   }
 
   @Test
-  void senseless_values_are_refused() {
+  void invalid_values_are_refused() {
     assertRefused(Refusal.BAD_TIMING, () -> new RetryPolicy(ofSeconds(-1), 2, ofSeconds(1)));
     assertRefused(Refusal.BAD_TIMING, () -> new RetryPolicy(ofSeconds(2), 2, ofSeconds(1)))
         .hasMessageContaining("PT2S")

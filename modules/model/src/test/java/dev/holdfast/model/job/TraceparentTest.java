@@ -16,7 +16,7 @@ class TraceparentTest {
         "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
         "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-comes",
       })
-  void one_as_the_specification_has_it_is_taken(String text) {
+  void a_valid_traceparent_is_accepted(String text) {
     assertThat(Traceparent.isOne(text)).isTrue();
     assertThat(Job.of("k").traceparent(text).traceparent()).isEqualTo(text);
   }
@@ -36,7 +36,7 @@ class TraceparentTest {
         "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-\n",
         " 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
       })
-  void another_is_none(String text) {
+  void an_invalid_traceparent_is_refused(String text) {
     assertThat(Traceparent.isOne(text)).isFalse();
     assertRefused(Refusal.BAD_TRACEPARENT, () -> Job.of("k").traceparent(text));
   }

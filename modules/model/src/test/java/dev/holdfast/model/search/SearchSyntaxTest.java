@@ -25,7 +25,7 @@ class SearchSyntaxTest {
   }
 
   @Test
-  void names_with_a_colon_are_filters_and_other_words_a_text() {
+  void names_with_a_colon_are_filters_and_other_words_are_text() {
     JobFilter filter =
         parse("state:failed,RUNNING kind:mail age:<1h payload.customer:c499 two words code:SMTP");
     assertThat(filter.states()).isEqualTo(Set.of(JobState.FAILED, JobState.RUNNING));
@@ -39,7 +39,7 @@ class SearchSyntaxTest {
   }
 
   @Test
-  void nothing_is_every_job() {
+  void an_empty_search_matches_every_job() {
     assertThat(parse("")).isEqualTo(JobFilter.ALL);
     assertThat(parse("  ")).isEqualTo(JobFilter.ALL);
   }
@@ -69,7 +69,7 @@ class SearchSyntaxTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"state:gone", "age:1h", "age:<1y", "kind:", "payload.:1", "payload.a..b:1"})
-  void what_makes_no_sense_is_refused(String search) {
+  void an_invalid_search_is_refused(String search) {
     assertThatThrownBy(() -> parse(search))
         .isInstanceOfSatisfying(
             RefusedException.class,
@@ -77,7 +77,7 @@ class SearchSyntaxTest {
   }
 
   @Test
-  void a_content_can_be_written_as_a_search_again() {
+  void a_content_filter_round_trips_as_a_search() {
     JobContent content =
         parse("code:X failure:0123456789abcdef payload.a.b:7 two  words \"c: d\"").content();
     assertThat(parse(SearchSyntax.text(content)).content()).isEqualTo(content);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class JitterTest {
   @Test
-  void waits_lie_in_their_range_and_differ() {
+  void delays_are_in_their_range_and_differ() {
     Set<Duration> seen = new HashSet<>();
     for (int i = 0; i < 1_000; i++) {
       assertThat(Jitter.upperHalf(ofMillis(40))).isBetween(ofMillis(20), ofMillis(40));
@@ -23,7 +23,7 @@ class JitterTest {
   }
 
   @Test
-  void no_wait_stays_none() {
+  void a_zero_delay_stays_zero() {
     assertThat(Jitter.upperHalf(Duration.ZERO)).isZero();
     assertThat(Jitter.aroundHalf(Duration.ZERO)).isZero();
     assertThat(Jitter.aroundQuarter(Duration.ZERO)).isZero();

@@ -18,13 +18,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LimitsTest {
   @ParameterizedTest
   @ValueSource(strings = {"mail", "Mail-2.high_prio", "0"})
-  void a_good_queue_name_is_taken(String name) {
+  void a_valid_queue_name_is_accepted(String name) {
     assertThat(Limits.queue(name)).isEqualTo(name);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", " ", "-x", ".x", "a b", "a:b", "a\"b", "a/b", "ä", "a\n", "a\0"})
-  void a_bad_queue_name_is_refused(String name) {
+  void an_invalid_queue_name_is_refused(String name) {
     assertRefused(Refusal.BAD_NAME, () -> Limits.queue(name));
   }
 
@@ -36,7 +36,7 @@ class LimitsTest {
   }
 
   @Test
-  void kinds_and_words_may_hold_colons_and_slashes() {
+  void kinds_and_words_may_contain_colons_and_slashes() {
     assertThat(Limits.kind("mail/send:v2")).isEqualTo("mail/send:v2");
     assertThat(Limits.word("event type", "source:ready")).isEqualTo("source:ready");
     assertRefused(Refusal.BAD_NAME, () -> Limits.kind("k".repeat(101)));
@@ -45,7 +45,7 @@ class LimitsTest {
   }
 
   @Test
-  void a_key_may_hold_anything_that_can_be_stored() {
+  void a_key_may_contain_anything_that_can_be_stored() {
     assertThat(Limits.key("uniqueKey", "Jürgen's \"order\" 😀 #1")).contains("😀");
     assertThat(Limits.key("uniqueKey", "k".repeat(255))).hasSize(255);
   }
@@ -62,7 +62,7 @@ class LimitsTest {
   }
 
   @Test
-  void documents_are_counted_in_bytes_not_in_characters() {
+  void documents_are_limited_in_bytes_not_in_characters() {
     String full = "\"" + "x".repeat(Limits.PAYLOAD_BYTES - 2) + "\"";
     assertThat(Limits.payload(new Json(full)).text()).isSameAs(full);
     assertRefused(Refusal.PAYLOAD_TOO_LARGE, () -> Limits.payload(new Json(full + " ")))
@@ -81,7 +81,7 @@ class LimitsTest {
         "0.1e0131071",
         "9e99999999999"
       })
-  void numbers_count_as_they_are_written_out(String number) {
+  void numbers_count_with_their_expanded_length(String number) {
     Json many = new Json("[" + (number + ",").repeat(99) + number + "]");
     assertRefused(Refusal.PAYLOAD_TOO_LARGE, () -> Limits.payload(many))
         .hasMessageContaining("written out");
@@ -90,7 +90,7 @@ class LimitsTest {
   }
 
   @Test
-  void all_that_is_stored_is_bounded_by_what_it_becomes() {
+  void artifacts_and_completions_are_limited_by_their_expanded_size() {
     Json many = new Json("[" + "1e131071,".repeat(99) + "1]");
     Lease lease = new Lease(JobId.next(), 1);
     Artifact artifact = new Artifact("a", 1, "0".repeat(64));
@@ -119,12 +119,12 @@ class LimitsTest {
         "\"\\\"1e999999999\"",
         "{\"1e999999999\": 1}"
       })
-  void usual_numbers_and_texts_that_look_like_large_ones_are_taken(String json) {
+  void usual_numbers_and_texts_that_look_like_large_numbers_are_accepted(String json) {
     assertThat(Limits.payload(new Json(json)).text()).isSameAs(json);
   }
 
   @Test
-  void each_kind_of_document_has_its_own_refusal() {
+  void each_kind_of_document_has_its_own_refusal_code() {
     Json large = new Json("x".repeat(Limits.RESULT_BYTES + 1));
     Json half = new Json("\"\uD83D\"");
     assertRefused(Refusal.RESULT_TOO_LARGE, () -> Limits.result(large));
@@ -135,7 +135,7 @@ class LimitsTest {
   }
 
   @Test
-  void a_delay_lies_between_nothing_and_a_century() {
+  void a_delay_is_between_zero_and_a_century() {
     assertThat(Limits.delay("delay", Duration.ZERO)).isZero();
     assertThat(Limits.delay("delay", Duration.ofDays(36_500))).isEqualTo(Duration.ofDays(36_500));
     assertRefused(Refusal.BAD_DELAY, () -> Limits.delay("snooze", Duration.ofMillis(-1)))

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class OutageTest {
-  // A clock whose numbers run over, as that of a long-lived machine may.
+  // A clock that overflows, as that of a long-running machine may.
   private long now = Long.MAX_VALUE - Duration.ofSeconds(5).toNanos();
   private final Outage outage = new Outage(() -> now);
 
@@ -16,7 +16,7 @@ class OutageTest {
   }
 
   @Test
-  void it_is_told_once_that_it_began_and_once_that_it_ended() {
+  void its_begin_and_its_end_are_reported_once() {
     assertThat(outage.ends(now)).isEmpty();
     assertThat(outage.begins(now)).isTrue();
     assertThat(outage.begins(pass(3))).isFalse();
@@ -26,7 +26,7 @@ class OutageTest {
   }
 
   @Test
-  void a_call_that_was_under_way_before_says_nothing() {
+  void a_call_that_began_before_changes_nothing() {
     long before = now;
     assertThat(outage.begins(pass(1))).isTrue();
     assertThat(outage.ends(before)).isEmpty();
@@ -38,12 +38,12 @@ class OutageTest {
   }
 
   @Test
-  void one_that_comes_and_goes_is_not_told_every_time() {
+  void an_intermittent_outage_is_not_reported_every_time() {
     assertThat(outage.begins(now)).isTrue();
     assertThat(outage.ends(pass(1))).isPresent();
     assertThat(outage.begins(pass(1))).isFalse();
     assertThat(outage.ends(pass(1))).isEmpty();
-    // One that lasts is told all the same.
+    // One that lasts is reported.
     assertThat(outage.begins(pass(20))).isTrue();
   }
 }

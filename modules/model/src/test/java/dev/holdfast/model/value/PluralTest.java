@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class PluralTest {
   @Test
-  void one_is_one_and_all_else_are_several() {
+  void one_is_singular_and_any_other_number_is_plural() {
     assertThat(Plural.of(0, "job")).isEqualTo("0 jobs");
     assertThat(Plural.of(1, "job")).isEqualTo("1 job");
     assertThat(Plural.of(12_345, "job")).isEqualTo("12,345 jobs");

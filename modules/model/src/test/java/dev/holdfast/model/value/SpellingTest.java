@@ -18,12 +18,12 @@ class SpellingTest {
 
   @ParameterizedTest
   @CsvSource({"x", "delete", "--verbose", "l"})
-  void what_is_like_none_of_them_has_none(String word) {
+  void a_name_unlike_all_others_has_no_suggestion(String word) {
     assertThat(Spelling.nearest(word, NAMES)).isEmpty();
   }
 
   @Test
-  void swapped_neighbours_are_one_mistake() {
+  void swapped_adjacent_letters_count_as_one_edit() {
     assertThat(Spelling.distance("hlep", "help")).isEqualTo(1);
     assertThat(Spelling.distance("mial", "mail")).isEqualTo(1);
     assertThat(Spelling.distance("mail", "mail")).isZero();

@@ -27,7 +27,7 @@ class TextTest {
   }
 
   @Test
-  void what_may_be_shown_anywhere_has_no_colours_and_a_dot_for_a_control() {
+  void inert_text_has_no_escape_sequences_and_dots_for_control_characters() {
     assertThat(Text.inert("plain ü 😀\ttab\nline – “quoted”"))
         .isEqualTo("plain ü 😀\ttab\nline – “quoted”");
     assertThat(Text.inert("\u001b[1;31mred\u001b[0m \u009b32mgreen")).isEqualTo("red green");

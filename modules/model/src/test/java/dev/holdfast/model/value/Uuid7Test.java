@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class Uuid7Test {
   private static final long NOON = Instant.parse("2026-03-01T12:00:00Z").toEpochMilli();
 
-  /** Tells what the test sets. */
+  /** Returns what the test sets. */
   private static final class SetClock extends Clock {
     private long millis = NOON;
 
@@ -50,7 +50,7 @@ class Uuid7Test {
   private final Uuid7 uuids = new Uuid7(clock);
 
   @Test
-  void an_id_says_its_version_its_variant_and_its_millisecond() {
+  void an_id_contains_its_version_variant_and_millisecond() {
     for (int i = 0; i < 1_000; i++) {
       clock.millis++;
       UUID id = uuids.next();
@@ -61,12 +61,12 @@ class Uuid7Test {
   }
 
   @Test
-  void ids_of_one_millisecond_rise() {
+  void ids_of_one_millisecond_increase() {
     assertThat(rising(50_000)).isTrue();
   }
 
   @Test
-  void ids_rise_when_the_clock_steps_back() {
+  void ids_increase_when_the_clock_steps_back() {
     UUID before = uuids.next();
     clock.millis -= 3_600_000;
     UUID after = uuids.next();
@@ -75,7 +75,7 @@ class Uuid7Test {
   }
 
   @Test
-  void a_busy_millisecond_runs_over_into_the_next_and_time_catches_up() {
+  void ids_beyond_one_millisecond_use_the_next_and_the_clock_catches_up() {
     for (int i = 0; i < 10_000; i++) {
       uuids.next();
     }

@@ -43,13 +43,13 @@ class LineReaderTest {
   @CsvSource(
       value = {"a|b:a,b", "a^b^:a,b", "a^|b:a,b", "a||b:a,,b", "^|a:,a", "a^^b:a,,b", "a|^b:a,,b"},
       delimiter = ':')
-  void a_line_ends_with_either_sign_or_both(String text, String expected) {
+  void a_line_ends_with_cr_lf_or_both(String text, String expected) {
     assertThat(read(text.replace('|', '\n').replace('^', '\r'), 100))
         .containsExactly(expected.split(",", -1));
   }
 
   @Test
-  void nothing_is_no_line() {
+  void empty_input_has_no_lines() {
     assertThat(read("", 100)).isEmpty();
   }
 
@@ -59,12 +59,12 @@ class LineReaderTest {
   }
 
   @Test
-  void what_is_no_text_is_still_told() {
+  void invalid_utf_8_becomes_the_replacement_character() {
     assertThat(read(new byte[] {'a', (byte) 0xff, 'b', '\n'}, 100)).containsExactly("a\uFFFDb");
   }
 
   @Test
-  void a_listener_that_throws_hears_the_next_line_all_the_same() {
+  void a_listener_that_throws_gets_the_next_line() {
     List<String> heard = Collections.synchronizedList(new ArrayList<>());
     LineReader.start(
             "test",
@@ -82,7 +82,7 @@ class LineReaderTest {
   /** While the JDK moves what is left in a pipe aside, the pipe is empty or closed. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void what_a_program_prints_just_before_it_exits_is_not_lost(boolean closed) {
+  void output_just_before_the_exit_is_not_lost(boolean closed) {
     AtomicBoolean movedAside = new AtomicBoolean();
     InputStream rest =
         new ByteArrayInputStream("a\nthe last word\n".getBytes(StandardCharsets.UTF_8));
@@ -111,7 +111,7 @@ class LineReaderTest {
   }
 
   @Test
-  void a_stream_that_is_held_open_in_silence_is_given_up() throws IOException {
+  void reading_ends_when_a_stream_is_held_open_without_output() throws IOException {
     try (PipedOutputStream held = new PipedOutputStream();
         PipedInputStream silent = new PipedInputStream(held)) {
       held.write("a\n".getBytes(StandardCharsets.UTF_8));

@@ -16,7 +16,8 @@ class OrphanKillerTest {
   @TempDir Path folder;
 
   @Test
-  void when_we_are_killed_our_programs_are_too_even_those_that_left_their_group() throws Exception {
+  void programs_of_a_killed_java_process_are_killed_even_outside_their_process_group()
+      throws Exception {
     Process parent =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Real programs, which do what programs do when they do not want to end. */
+/** Real programs that try not to be ended. */
 class ProcessTreeTest {
   @TempDir Path folder;
   private final List<String> out = Collections.synchronizedList(new ArrayList<>());
@@ -60,42 +60,42 @@ class ProcessTreeTest {
   }
 
   @Test
-  void tells_both_streams_and_the_exit_code() throws Exception {
+  void reads_both_streams_and_returns_the_exit_code() throws Exception {
     ProcessTree tree = start("echo one; echo two >&2; printf three; exit 7");
     assertThat(tree.await()).isEqualTo(7);
     assertThat(out).containsExactly("one", "three");
     assertThat(err).containsExactly("two");
   }
 
-  /** Whoever takes them may have to wait for a database. */
+  /** The listener of the lines may be slow, since it may wait for a database. */
   @Test
-  void all_that_a_program_said_is_taken_before_it_counts_as_ended() throws Exception {
+  void all_output_is_read_before_await_returns() throws Exception {
     pause = Duration.ofMillis(500);
     assertThat(start("for i in 1 2 3 4 5 6; do echo $i; done").await()).isZero();
     assertThat(out).containsExactly("1", "2", "3", "4", "5", "6");
   }
 
   @Test
-  void a_program_sees_its_own_environment_and_nothing_else() throws Exception {
+  void a_program_gets_only_the_given_environment() throws Exception {
     ProcessTree tree = start("env | grep -v '^_=\\|^PWD=\\|^SHLVL=' | cut -d= -f1 | sort");
     assertThat(tree.await()).isZero();
     assertThat(out).containsExactly("HOLDFAST_MARK", "PATH");
   }
 
   @Test
-  void it_reads_nothing_from_us() throws Exception {
+  void standard_input_is_empty() throws Exception {
     assertThat(start("cat; echo end").await()).isZero();
     assertThat(out).containsExactly("end");
   }
 
   @Test
-  void arguments_are_never_read_by_a_shell() throws Exception {
+  void arguments_are_not_interpreted_by_a_shell() throws Exception {
     assertThat(start(List.of("echo", "$HOME; `id` $(id)")).await()).isZero();
     assertThat(out).containsExactly("$HOME; `id` $(id)");
   }
 
   @Test
-  void a_missing_program_is_named() {
+  void a_missing_program_is_reported_by_name() {
     assertThatThrownBy(() -> start(List.of("no-such-program")))
         .isInstanceOf(NoSuchProgramException.class)
         .hasMessageContaining("'no-such-program' is not on the PATH");
@@ -104,7 +104,7 @@ class ProcessTreeTest {
   }
 
   @Test
-  void a_file_that_may_not_be_run_is_named() throws IOException {
+  void a_file_that_is_not_executable_is_reported_by_name() throws IOException {
     Files.writeString(folder.resolve("script.sh"), "echo hello");
     assertThatThrownBy(() -> start(List.of("./script.sh")))
         .isInstanceOf(NoSuchProgramException.class)
@@ -112,7 +112,7 @@ class ProcessTreeTest {
   }
 
   @Test
-  void terminate_reaches_the_whole_group() throws Exception {
+  void terminate_signals_the_whole_process_group() throws Exception {
     ProcessTree tree =
         start(
             "sh -c 'trap \"echo child; exit 0\" TERM; echo $$ >> pids; while :; do sleep 0.1; done' &"
@@ -125,14 +125,14 @@ class ProcessTreeTest {
   }
 
   @Test
-  void what_a_program_leaves_behind_ends_with_it() throws Exception {
+  void processes_left_behind_by_a_program_end_with_it() throws Exception {
     ProcessTree tree = start("sleep 1000 & echo $! > pids; exit 0");
     assertThat(tree.await()).isZero();
     assertThat(pids(1)).noneMatch(Living::is);
   }
 
   @Test
-  void nobody_escapes_by_ignoring_the_signal_a_second_fork_or_a_session_of_his_own()
+  void no_process_escapes_by_ignoring_signals_forking_twice_or_a_session_of_its_own()
       throws Exception {
     ProcessTree tree =
         start(
@@ -155,9 +155,9 @@ class ProcessTreeTest {
     assertThat(pids(1)).noneMatch(Living::is);
   }
 
-  /** The numbers of processes begin anew now and then; here they do in a namespace of their own. */
+  /** Process ids wrap around now and then; here they do in a separate PID namespace. */
   @Test
-  void one_whose_number_is_lower_than_its_leaders_is_found() {
+  void a_child_with_a_pid_lower_than_its_leaders_is_found() {
     List<String> command = new ArrayList<>();
     Collections.addAll(command, "unshare", "--pid", "--fork", "--mount-proc", "sh", "-c");
     Collections.addAll(
@@ -187,7 +187,7 @@ class ProcessTreeTest {
   }
 
   @Test
-  void one_who_left_and_keeps_the_pipe_open_does_not_hold_us_up() throws Exception {
+  void a_child_that_keeps_the_pipe_open_is_killed_and_does_not_delay_await() throws Exception {
     ProcessTree tree =
         start("(setsid sh -c 'echo $$ > pids; while :; do echo x; sleep 0.1; done' &); exit 0");
     pids(1);
@@ -195,10 +195,10 @@ class ProcessTreeTest {
     assertThat(pids(1)).noneMatch(Living::is);
   }
 
-  /** No environment, no session, no parent: the kernel still knows whose it is. */
+  /** No environment, no session, no parent: its resource limit still identifies it. */
   @ParameterizedTest
   @ValueSource(strings = {"setsid", "setsid prlimit --locks=7:", "setsid prlimit --nofile=64"})
-  void nobody_escapes_by_clearing_his_environment_as_well(String command) throws Exception {
+  void no_process_escapes_by_clearing_its_environment_as_well(String command) throws Exception {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/prlimit")), "the limit cannot be set here");
     ProcessTree tree =
         start(
@@ -209,10 +209,10 @@ class ProcessTreeTest {
     assertThat(pids(1)).noneMatch(Living::is);
   }
 
-  /** Out of session, environment and limit on purpose: nobody knows it any more. */
+  /** It left session, environment and resource limit on purpose, so no marker identifies it. */
   @ParameterizedTest
   @ValueSource(strings = {"exec sleep 1000", "while :; do echo x; sleep 0.1; done"})
-  void nor_does_one_whom_nobody_can_find(String then) throws Exception {
+  void a_child_that_cannot_be_found_does_not_delay_await(String then) throws Exception {
     ProcessTree tree =
         start(
             "(env -i setsid prlimit --locks=7 sh -c 'echo $$ > pids; "
@@ -225,7 +225,7 @@ class ProcessTreeTest {
   }
 
   @Test
-  void another_program_of_ours_is_left_alone() throws Exception {
+  void another_program_is_not_killed() throws Exception {
     ProcessTree other = start("echo $$ > pids; exec sleep 1000");
     long pid = pids(1).getFirst();
     ProcessTree tree = start("exec sleep 1000");
@@ -237,7 +237,7 @@ class ProcessTreeTest {
   }
 
   @Test
-  void an_interrupt_does_not_cut_the_waiting_short_and_is_kept() throws Exception {
+  void an_interrupt_does_not_end_await_early_and_is_kept() throws Exception {
     ProcessTree tree = start("sleep 0.3; echo end");
     Thread.currentThread().interrupt();
     assertThat(tree.await()).isZero();
@@ -246,7 +246,7 @@ class ProcessTreeTest {
   }
 
   @Test
-  void a_gigabyte_without_a_newline_costs_no_memory() throws Exception {
+  void a_gigabyte_without_a_newline_uses_bounded_memory() throws Exception {
     List<Long> cuts = Collections.synchronizedList(new ArrayList<>());
     ProcessTree tree =
         ProcessTree.start(

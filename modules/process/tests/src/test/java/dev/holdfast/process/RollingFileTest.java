@@ -12,7 +12,7 @@ class RollingFileTest {
   @TempDir Path folder;
 
   @Test
-  void keeps_what_was_written_last_and_never_more_than_it_may() throws IOException {
+  void keeps_the_last_output_within_its_size_limit() throws IOException {
     Path file = folder.resolve("output.log");
     try (RollingFile log = new RollingFile(file, 1_000)) {
       for (int i = 0; i < 1_000; i++) {
@@ -26,7 +26,7 @@ class RollingFileTest {
   }
 
   @Test
-  void a_file_that_cannot_be_written_costs_nothing_but_the_log() {
+  void a_file_that_cannot_be_written_loses_only_the_log() {
     try (RollingFile log = new RollingFile(folder.resolve("no/such/folder/log"), 1_000)) {
       log.line("one");
       log.line("two");

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** A process of its own that runs one script after the other, and ends as the last one did. */
+/** A separate process that runs one script after the other and exits as the last one did. */
 final class StartsAndWaits {
   private StartsAndWaits() {}
 

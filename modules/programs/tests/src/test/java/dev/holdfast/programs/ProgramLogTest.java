@@ -15,10 +15,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What a program prints is kept, its end at least, and no secret in it. */
+/** The end of a program's output is kept, without secrets. */
 class ProgramLogTest extends ProgramFixture {
   @Test
-  void is_heard_while_it_runs_and_its_last_words_stay() throws IOException {
+  void output_is_stored_while_it_runs_and_after_its_end() throws IOException {
     JobId id =
         enqueue(Job.of("program", Map.of("go", folder.resolve("go").toString())).maxAttempts(1));
     start(
@@ -37,7 +37,7 @@ class ProgramLogTest extends ProgramFixture {
   }
 
   @Test
-  void tells_no_secret_in_its_last_words() throws IOException {
+  void secrets_in_the_last_lines_are_redacted() throws IOException {
     JobId id = ran("{ echo api_key=abcdef0123456789; echo 'bad password=hunter22'; } >&2; exit 3");
     Failure failure = failure(id);
     assertThat(failure.message()).endsWith("bad password=***");
@@ -50,7 +50,7 @@ class ProgramLogTest extends ProgramFixture {
   }
 
   @Test
-  void tells_no_secret_in_colours_or_in_its_messages() throws IOException {
+  void secrets_among_colour_codes_and_in_messages_are_redacted() throws IOException {
     JobId id =
         ran(
             "echo 'holdfast: {\"progress\": 5, \"message\": \"password=hunter22\"}';"
@@ -73,7 +73,7 @@ class ProgramLogTest extends ProgramFixture {
   }
 
   @Test
-  void tells_no_secret_of_several_lines() throws IOException {
+  void a_secret_of_several_lines_is_redacted() throws IOException {
     JobId id =
         ran(
             "echo -----BEGIN PRIVATE KEY-----; echo MIIEvQIBADANBgkqhkiG9w0BAQEFAASC;"
@@ -92,14 +92,14 @@ class ProgramLogTest extends ProgramFixture {
   }
 
   @Test
-  void a_gigabyte_without_a_newline_costs_neither_memory_nor_disk() throws IOException {
+  void a_gigabyte_without_a_newline_uses_bounded_memory_and_disk() throws IOException {
     JobId id = ran("head -c 1G /dev/zero; exit 3");
     assertThat(failure(id).code()).isEqualTo(Failure.RETRIES_EXHAUSTED);
     assertThat(Files.size(scratch(id, 1).resolve(".holdfast/output.log"))).isLessThan(100_000);
   }
 
   @Test
-  void an_endless_log_keeps_its_last_lines_within_ten_megabytes() throws IOException {
+  void a_very_long_log_keeps_its_last_lines_within_ten_megabytes() throws IOException {
     JobId id = ran("yes 'a line of thirty-two characters' | head -c 20M; echo the end; exit 3");
     Path log = scratch(id, 1).resolve(".holdfast/output.log");
     assertThat(Files.size(log) + Files.size(log.resolveSibling("output.log.1")))

@@ -23,7 +23,7 @@ class ProgramStepTest extends ProgramFixture {
 
   @Test
   @Execution(ExecutionMode.CONCURRENT)
-  void a_program_that_hangs_in_a_step_ends_with_it() throws Exception {
+  void a_program_that_hangs_in_a_step_is_ended_with_the_step() throws Exception {
     Path pid = folder.resolve("pid");
     AtomicInteger runs = new AtomicInteger();
     JobId id = enqueue(Job.of("ingest"));

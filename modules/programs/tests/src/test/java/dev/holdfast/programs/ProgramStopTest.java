@@ -26,7 +26,7 @@ class ProgramStopTest extends ProgramFixture {
       new Timings(
           Duration.ofMillis(200), Duration.ofSeconds(30), Duration.ZERO, Duration.ofMillis(700));
 
-  /** For what ends when it is asked to, however busy the machine. */
+  /** For a program that ends on SIGTERM, however busy the machine. */
   private static final Timings LONG_GRACE =
       new Timings(
           Duration.ofMillis(200), Duration.ofSeconds(30), Duration.ZERO, Duration.ofSeconds(30));
@@ -63,7 +63,7 @@ class ProgramStopTest extends ProgramFixture {
   }
 
   @Test
-  void is_asked_to_end_when_its_job_is_cancelled_and_leaves_nothing_behind() throws Exception {
+  void is_terminated_when_its_job_is_cancelled_and_leaves_no_process() throws Exception {
     JobId id = begun(start(worker().timings(LONG_GRACE).handle(stubborn("exit 0"))));
     holdfast.cancel(id, "enough");
     await(id, JobState.CANCELLED);
@@ -72,7 +72,7 @@ class ProgramStopTest extends ProgramFixture {
   }
 
   @Test
-  void is_killed_with_all_it_started_when_it_ignores_that() throws Exception {
+  void is_killed_with_its_children_when_it_ignores_the_termination() throws Exception {
     JobId id = begun(start(worker().timings(BRIEF_GRACE).handle(stubborn(""))));
     holdfast.cancel(id, "enough");
     await(id, JobState.FAILED);
@@ -81,7 +81,7 @@ class ProgramStopTest extends ProgramFixture {
   }
 
   @Test
-  void is_ended_at_shutdown_and_its_job_given_back() throws Exception {
+  void is_ended_at_shutdown_and_its_job_is_released() throws Exception {
     Worker worker = start(worker().timings(BRIEF_GRACE).handle(stubborn("")));
     JobId id = begun(worker);
     worker.close();
@@ -100,7 +100,7 @@ class ProgramStopTest extends ProgramFixture {
   }
 
   @Test
-  void is_killed_at_once_when_its_lease_is_lost() throws Exception {
+  void is_killed_at_once_when_the_lease_is_lost() throws Exception {
     Timings patient =
         new Timings(
             Duration.ofMillis(200), Duration.ofSeconds(30), Duration.ZERO, Duration.ofMinutes(5));

@@ -16,12 +16,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Programs as handlers: what they are told, what they may say, and how they end. */
+/** Programs as handlers: their input, their messages, and their end. */
 class ProgramTest extends ProgramFixture {
-  // ---- what it is told
+  // ---- its input
 
   @Test
-  void finds_its_job_in_a_file() {
+  void reads_its_job_from_a_file() {
     JobId id =
         ran(
             shell("printf 'holdfast: {\"output\": %s}\\n' \"$(tr -d '\\n' < \"$HOLDFAST_JOB\")\""),
@@ -42,14 +42,14 @@ class ProgramTest extends ProgramFixture {
   }
 
   @Test
-  void works_in_its_own_folder_which_is_gone_when_it_has_succeeded() throws IOException {
+  void runs_in_its_own_folder_which_is_deleted_after_success() throws IOException {
     JobId id = ran("[ \"$PWD\" = \"$HOLDFAST_SCRATCH\" ] && echo work > file");
     await(id, JobState.SUCCEEDED);
     assertThat(files(scratchRoot())).isEmpty();
   }
 
   @Test
-  void sees_nothing_of_our_environment_but_what_is_harmless_or_was_given_to_it() {
+  void inherits_only_allowed_and_configured_environment_variables() {
     JobId id =
         ran(
             kind(
@@ -92,10 +92,10 @@ class ProgramTest extends ProgramFixture {
     await(id, JobState.SUCCEEDED);
   }
 
-  // ---- what it says
+  // ---- its messages
 
   @Test
-  void tells_progress_events_and_its_result() {
+  void reports_progress_events_and_its_result() {
     JobId id =
         ran(
             "echo 'holdfast: {\"event\": {\"type\": \"source:ready\", \"data\": {\"n\": 2}}}';"
@@ -111,7 +111,7 @@ class ProgramTest extends ProgramFixture {
   }
 
   @Test
-  void its_standard_error_never_speaks_to_us() {
+  void messages_on_standard_error_are_ignored() {
     JobId id = ran("echo 'holdfast: {\"output\": 1}' >&2");
     assertThat(await(id, JobState.SUCCEEDED).result()).isNull();
   }
@@ -128,7 +128,7 @@ class ProgramTest extends ProgramFixture {
         "{\"progress\": \"far\"}",
         "{\"failure\": {\"category\": \"NO_SUCH\"}}"
       })
-  void what_we_do_not_understand_is_log_and_hurts_nobody(String line) throws IOException {
+  void an_invalid_message_is_logged_and_otherwise_ignored(String line) throws IOException {
     JobId id =
         ran(
             kind(List.of("sh", "-c", "echo \"holdfast: $LINE\"; exit 3"), Map.of("LINE", line)),
@@ -141,7 +141,7 @@ class ProgramTest extends ProgramFixture {
   }
 
   @Test
-  void a_flood_of_events_ends_in_the_log() {
+  void at_most_a_thousand_events_are_stored() {
     JobId id =
         ran(
             "i=0; while [ $i -lt 1100 ]; do i=$((i+1));"
@@ -150,7 +150,7 @@ class ProgramTest extends ProgramFixture {
     assertThat(timeline(id)).filteredOn("tick"::equals).hasSize(1_000);
   }
 
-  // ---- how it ends
+  // ---- its exit
 
   @ParameterizedTest
   @CsvSource({
@@ -160,7 +160,7 @@ class ProgramTest extends ProgramFixture {
     "1, USER_CODE, true",
     "127, USER_CODE, true"
   })
-  void the_exit_code_names_the_category(int exit, FailureCategory category, boolean retryable) {
+  void the_exit_code_decides_the_category(int exit, FailureCategory category, boolean retryable) {
     JobId id = ran(shell("echo why it failed >&2; exit " + exit), Job.of("program").maxAttempts(2));
     Failure failure = failure(id);
     assertThat(failure.category()).isEqualTo(category);
@@ -172,7 +172,7 @@ class ProgramTest extends ProgramFixture {
   }
 
   @Test
-  void a_failure_it_tells_of_counts_whatever_its_exit_code() {
+  void a_reported_failure_counts_whatever_the_exit_code() {
     JobId id =
         ran(
             "echo 'holdfast: {\"failure\": {\"category\": \"DATA_QUALITY\","
@@ -182,7 +182,7 @@ class ProgramTest extends ProgramFixture {
   }
 
   @Test
-  void one_that_was_killed_says_so() {
+  void a_killed_program_fails_with_its_signal() {
     JobId id = ran("kill -9 $$");
     assertThat(failure(id).message()).contains("sh was killed by signal 9");
   }
@@ -204,10 +204,10 @@ class ProgramTest extends ProgramFixture {
     assertThat(result(id)).isEqualTo("\"hi\"");
   }
 
-  // ---- what it leaves
+  // ---- its artifacts
 
   @Test
-  void what_lies_in_its_artifacts_folder_is_published() throws IOException {
+  void files_in_its_artifacts_folder_are_published() throws IOException {
     JobId id =
         ran(
             shell(
@@ -225,7 +225,7 @@ class ProgramTest extends ProgramFixture {
   }
 
   @Test
-  void a_promised_artifact_that_is_not_there_fails_the_attempt() {
+  void a_missing_declared_artifact_fails_the_attempt() {
     JobId id = ran(shell("true", "clip.mp4"), Job.of("program").maxAttempts(1));
     assertThat(failure(id).message()).contains("no file").contains("'clip.mp4'");
     assertThat(artifact(id, "clip.mp4")).doesNotExist();
@@ -239,7 +239,7 @@ class ProgramTest extends ProgramFixture {
     "echo x > .hidden",
     "echo x > 'a\tb'"
   })
-  void what_is_no_plain_file_is_never_published(String command) {
+  void anything_but_a_regular_file_fails_the_publication(String command) {
     JobId id =
         ran(
             shell(

@@ -7,8 +7,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * Deletes jobs that ended long ago: the only thing in Holdfast that deletes a job. What they have
- * published is left to the cleaner of the store that has the files.
+ * Deletes jobs that ended long ago. What they have published is left to the cleaner of the store
+ * that has the files.
  */
 public final class Retention {
   // statement_timestamp(), because no index can be searched for what changes while it is read.

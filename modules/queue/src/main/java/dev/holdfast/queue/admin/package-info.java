@@ -1,4 +1,8 @@
-/** Queues, API keys, signing keys, retention. */
+/**
+ * Queues, API keys, signing keys, retention.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 @NullMarked
 package dev.holdfast.queue.admin;
 

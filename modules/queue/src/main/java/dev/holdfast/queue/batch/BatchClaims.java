@@ -21,7 +21,7 @@ public final class BatchClaims {
   /** Only first attempts are claimed in batches. */
   public static final int ATTEMPT = 1;
 
-  /** By then heartbeats and sweeps have written out what was not settled. */
+  /** By then heartbeats and sweeps have materialized what was not settled. */
   private static final Duration KEPT = Duration.ofMinutes(1);
 
   /**

@@ -5,7 +5,7 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.AttributesJson;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
@@ -267,7 +267,7 @@ public final class Claim {
 
   /** Jobs that lie under this worker's name, for it to tell which of them it knows. */
   public static List<Lease> heldBy(Connection connection, String worker) throws SQLException {
-    WriteOut.ofWorkers(connection, worker);
+    MaterializeBatch.ofWorkers(connection, worker);
     return HELD_BY.on(connection).set("worker", worker).list(Rows::lease);
   }
 }

@@ -4,7 +4,7 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.Rows;
@@ -99,7 +99,7 @@ final class ClaimBatch {
   private static final TakeSql FETCH =
       TakeSql.reads("SELECT ${columns} FROM holdfast.job j WHERE j.ctid = ANY (:places::tid[])");
 
-  // A row that was written out meanwhile has another place.
+  // A row that was materialized meanwhile has another place.
   private static final TakeSql FETCH_MOVED =
       TakeSql.reads("SELECT ${columns} FROM holdfast.job j WHERE j.id = ANY (:jobs::uuid[])");
 
@@ -207,13 +207,13 @@ final class ClaimBatch {
     return lease == null ? Optional.empty() : Optional.of(Claim.Taken.read(row, lease));
   }
 
-  /** A payload that the server cannot give back must not keep the others from being run. */
+  /** A payload that the server cannot output must not keep the others from being run. */
   private List<LeasedJob> readApart(List<LeasedJob> jobs, ClaimRequest request) {
     List<Lease> leases = jobs.stream().map(LeasedJob::lease).toList();
     database.run(
         "claim",
         connection -> {
-          WriteOut.leases(connection, leases);
+          MaterializeBatch.leases(connection, leases);
           return true;
         });
     return apart.all(jobs, request.lease());

@@ -56,7 +56,7 @@ final class ClaimByRules {
               "capacity",
               CAPACITY,
               "due",
-              RulesLook.DUE_SUSPECT));
+              RulesSnapshot.DUE_SUSPECT));
 
   private static final TakeSql TAKE_WITHIN_RULES =
       TakeSql.of(
@@ -119,7 +119,7 @@ final class ClaimByRules {
   /** The next claim goes on where this one stopped. */
   private static final int PAGES_A_CLAIM = 10;
 
-  private final Map<String, RulesLook.Key> lastKey = new ConcurrentHashMap<>();
+  private final Map<String, RulesSnapshot.Key> lastKey = new ConcurrentHashMap<>();
   private final int keysAPage;
 
   ClaimByRules() {
@@ -146,7 +146,7 @@ final class ClaimByRules {
    * @param next where the next page of keys begins; null when no page is to follow
    */
   record Turn(
-      List<LeasedJob> jobs, boolean whenEmpty, boolean byRules, RulesLook.@Nullable Key next) {
+      List<LeasedJob> jobs, boolean whenEmpty, boolean byRules, RulesSnapshot.@Nullable Key next) {
     static Turn last(List<LeasedJob> jobs) {
       return new Turn(jobs, false, true, null);
     }
@@ -154,22 +154,22 @@ final class ClaimByRules {
 
   /** One page of keys after the other, each in a turn of its own, so that others get theirs. */
   Taken take(Database database, ClaimRequest request) {
-    RulesLook.Key start = lastKey.getOrDefault(request.queue(), RulesLook.Key.FIRST);
-    RulesLook.Key from = start;
-    boolean around = start.equals(RulesLook.Key.FIRST);
+    RulesSnapshot.Key start = lastKey.getOrDefault(request.queue(), RulesSnapshot.Key.FIRST);
+    RulesSnapshot.Key from = start;
+    boolean around = start.equals(RulesSnapshot.Key.FIRST);
     List<LeasedJob> jobs = new ArrayList<>();
     for (int page = 0; page < PAGES_A_CLAIM && jobs.size() < request.most(); page++) {
-      Turn turn = inTurn(database, request, from, around ? start : RulesLook.Key.FIRST, jobs);
+      Turn turn = inTurn(database, request, from, around ? start : RulesSnapshot.Key.FIRST, jobs);
       jobs.addAll(turn.jobs());
       if (turn.next() == null) {
         lastKey.put(request.queue(), from);
         return new Taken(List.copyOf(jobs), turn.whenEmpty() && jobs.isEmpty(), turn.byRules());
       }
       from = turn.next();
-      if (from.equals(RulesLook.Key.FIRST) && around) {
+      if (from.equals(RulesSnapshot.Key.FIRST) && around) {
         break;
       }
-      around |= from.equals(RulesLook.Key.FIRST);
+      around |= from.equals(RulesSnapshot.Key.FIRST);
     }
     lastKey.put(request.queue(), from);
     return new Taken(List.copyOf(jobs), false, true);
@@ -183,8 +183,8 @@ final class ClaimByRules {
   private Turn inTurn(
       Database database,
       ClaimRequest request,
-      RulesLook.Key from,
-      RulesLook.Key until,
+      RulesSnapshot.Key from,
+      RulesSnapshot.Key until,
       List<LeasedJob> before) {
     ClaimRequest rest = request.most(request.most() - before.size());
     try {
@@ -198,9 +198,9 @@ final class ClaimByRules {
   }
 
   Turn takeInTurn(
-      Connection connection, ClaimRequest request, RulesLook.Key from, RulesLook.Key until)
+      Connection connection, ClaimRequest request, RulesSnapshot.Key from, RulesSnapshot.Key until)
       throws SQLException {
-    RulesLook look = RulesLook.inTurn(connection, request, from, until, keysAPage);
+    RulesSnapshot look = RulesSnapshot.inTurn(connection, request, from, until, keysAPage);
     int allowed = look.allows(request.most());
     if (allowed == 0 || look.workerIsReserved()) {
       return Turn.last(List.of());
@@ -217,15 +217,15 @@ final class ClaimByRules {
     }
     List<LeasedJob> jobs = takeWithinRules(connection, request.most(allowed), look.keys());
     spend(connection, request, look, jobs.size());
-    if (!look.findsRules() && from.equals(RulesLook.Key.FIRST)) {
+    if (!look.findsRules() && from.equals(RulesSnapshot.Key.FIRST)) {
       return new Turn(jobs, false, false, null);
     }
     boolean more = look.keys().size() == keysAPage;
-    return new Turn(jobs, false, true, more ? look.keys().getLast() : RulesLook.Key.FIRST);
+    return new Turn(jobs, false, true, more ? look.keys().getLast() : RulesSnapshot.Key.FIRST);
   }
 
   private static void spend(
-      Connection connection, ClaimRequest request, RulesLook look, int started)
+      Connection connection, ClaimRequest request, RulesSnapshot look, int started)
       throws SQLException {
     if (look.tokens() != null) {
       RateTokens.spend(connection, request.queue(), started);
@@ -242,14 +242,15 @@ final class ClaimByRules {
   }
 
   private static List<LeasedJob> takeWithinRules(
-      Connection connection, ClaimRequest request, List<RulesLook.Key> keys) throws SQLException {
+      Connection connection, ClaimRequest request, List<RulesSnapshot.Key> keys)
+      throws SQLException {
     return Claim.inOrder(
         request
             .bind(TAKE_WITHIN_RULES.reading(request.payloads()).on(connection))
             .set("most", request.most())
-            .array("keys", "text", keys, RulesLook.Key::key)
-            .array("keyTenants", "text", keys, RulesLook.Key::tenant)
-            .array("keyLimits", "int4", keys, RulesLook.Key::limit)
+            .array("keys", "text", keys, RulesSnapshot.Key::key)
+            .array("keyTenants", "text", keys, RulesSnapshot.Key::tenant)
+            .array("keyLimits", "int4", keys, RulesSnapshot.Key::limit)
             .list(Claim.Taken::read));
   }
 }

@@ -2,7 +2,6 @@ package dev.holdfast.queue.claim;
 
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Sql;
-import dev.holdfast.queue.sql.HeardSql;
 import dev.holdfast.queue.sql.Transition;
 
 /**
@@ -19,13 +18,13 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
       CLAIMED.set()
           + """
             , attempt = j.attempt + 1, worker_id = :worker,
-                 started_at = statement_timestamp(), heartbeat_at = ${heard},
+                 started_at = statement_timestamp(), heartbeat_at = statement_timestamp(),
+                 claimed_over_http = :remote,
                  lease_expires_at = ${expires},
                  event_count = j.event_count + 1, started_event_number = j.event_count + 1,
                  progress = NULL, progress_message = NULL
             """
-              .replace("${expires}", TakeSql.EXPIRES)
-              .replace("${heard}", HeardSql.atClaim(":remote"));
+              .replace("${expires}", TakeSql.EXPIRES);
 
   /** When the lease of a claim runs out. */
   static final String EXPIRES = "statement_timestamp() + :lease * interval '1 millisecond'";

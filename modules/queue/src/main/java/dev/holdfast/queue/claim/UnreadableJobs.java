@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads the payloads of claimed jobs one by one, after a claim that could not be read as a whole. A
- * payload that the server cannot give back fails its job, and that one alone: left where it is, it
+ * payload that the server cannot output fails its job, and that one alone: left where it is, it
  * would break every claim that comes upon it.
  */
 final class UnreadableJobs {

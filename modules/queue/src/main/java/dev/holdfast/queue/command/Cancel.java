@@ -5,7 +5,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
-import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.BatchSql;
@@ -151,7 +151,7 @@ public final class Cancel {
             .stream()
             .filter(Unwritten::unwritten)
             .toList();
-    WriteOut.beforeChange(
+    MaterializeBatch.beforeChange(
         connection,
         unwritten.stream().map(Unwritten::job).toList(),
         unwritten.stream().map(Unwritten::queue).collect(Collectors.toSet()));

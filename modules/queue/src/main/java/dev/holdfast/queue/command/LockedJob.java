@@ -2,7 +2,7 @@ package dev.holdfast.queue.command;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.TenantSql;
@@ -43,7 +43,7 @@ record LockedJob(JobState state, String queue, boolean unwritten) {
       throws SQLException {
     Optional<LockedJob> locked = lock(connection, job, tenant);
     if (locked.isPresent() && locked.get().unwritten()) {
-      WriteOut.beforeChange(connection, List.of(job), Set.of(locked.get().queue()));
+      MaterializeBatch.beforeChange(connection, List.of(job), Set.of(locked.get().queue()));
       locked = lock(connection, job, tenant);
     }
     return locked.map(LockedJob::state);

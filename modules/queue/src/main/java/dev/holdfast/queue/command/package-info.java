@@ -1,4 +1,8 @@
-/** Operators' commands: cancel, retry, and what a running job is asked to do. */
+/**
+ * Operators' commands: cancel, retry, and what a running job is asked to do.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 @NullMarked
 package dev.holdfast.queue.command;
 

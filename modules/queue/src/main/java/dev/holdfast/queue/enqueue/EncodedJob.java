@@ -2,7 +2,6 @@ package dev.holdfast.queue.enqueue;
 
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.job.Unique;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
@@ -28,8 +27,8 @@ record EncodedJob(Job job, Json payload, @Nullable String attributes) {
           .thenComparing(each -> each.job.kind())
           .thenComparing(EncodedJob::id);
 
-  /** Refuses a job that is too large, and fills in the retries that it does not set itself. */
-  static EncodedJob of(Job asked, Codec codec, RetryDefaults defaults) {
+  /** Refuses a job that is too large, and fills in what it does not set itself. */
+  static EncodedJob of(Job asked, Codec codec, EnqueueDefaults defaults) {
     Job job = defaults.applied(asked);
     if (job.resources() != null) {
       job = job.resources(Limits.resources(codec.encode(job.resources())));

@@ -2,7 +2,6 @@ package dev.holdfast.queue.enqueue;
 
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
-import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
@@ -42,11 +41,11 @@ public final class Enqueue {
   private final Database database;
   private final QueueNotifier notifier;
   private final Codec codec;
-  private final RetryDefaults defaults;
+  private final EnqueueDefaults defaults;
   private final GroupCommit<EncodedJob, Enqueued> together =
       new GroupCommit<>(WRITERS, batch -> write(EncodedJob.checkTogether(batch)));
 
-  public Enqueue(Database database, QueueNotifier notifier, Codec codec, RetryDefaults defaults) {
+  public Enqueue(Database database, QueueNotifier notifier, Codec codec, EnqueueDefaults defaults) {
     this.database = database;
     this.notifier = notifier;
     this.codec = codec;

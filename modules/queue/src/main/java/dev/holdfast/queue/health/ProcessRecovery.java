@@ -1,6 +1,6 @@
 package dev.holdfast.queue.health;
 
-import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.notify.QueueNotifier;
@@ -37,7 +37,7 @@ public final class ProcessRecovery {
     database.run(
         "recover",
         connection -> {
-          WriteOut.ofWorkers(connection, namePrefix);
+          MaterializeBatch.ofWorkers(connection, namePrefix);
           return true;
         });
     List<Reap.Reaped> reaped =

@@ -63,9 +63,22 @@ public final class WorkerProcesses {
              AND status IN ('starting', 'healthy', 'stopping')
           """);
 
+  // The end is kept beside the row, which tells only of the last one: once for each process, since
+  // a
+  // row that says so already is no longer alive.
   private static final Sql ENDED =
       Sql.of(
           """
+          WITH kept AS (
+            INSERT INTO holdfast.worker_exit (supervisor, component, pid, started_at, ended_at,
+                                              status, exit_code, reason)
+            SELECT supervisor, component, pid, process_started_at, clock_timestamp(), :status,
+                   :exitCode, :reason
+              FROM holdfast.health
+             WHERE supervisor = :supervisor AND component = :component
+               AND incarnation = :incarnation AND status IN ('starting', 'healthy', 'stopping')
+               AND (:exitCode::integer IS NOT NULL OR :status <> 'stopping')
+          )
           UPDATE holdfast.health
              SET status = :status, pid = NULL, process_started_at = NULL, current_job = NULL,
                  exit_code = coalesce(:exitCode, exit_code), reason = :reason,
@@ -87,8 +100,8 @@ public final class WorkerProcesses {
            WHERE supervisor = :supervisor AND component = :component
           """);
 
-  // Commands are kept for thirty days to show who asked; a pause or stop that still holds is kept
-  // however old it is.
+  // Commands, ends and logs are kept for thirty days, those of supervisors that never came back
+  // included; a pause or stop that still holds is kept however old it is.
   private static final Sql CLEAR =
       Sql.of(
           """
@@ -97,6 +110,12 @@ public final class WorkerProcesses {
              WHERE c.supervisor = :supervisor AND c.done_at IS NOT NULL
                AND c.requested_at < clock_timestamp() - interval '30 days'
                AND NOT (${inForce})
+          ), ends AS (
+            DELETE FROM holdfast.worker_exit
+             WHERE ended_at < clock_timestamp() - interval '30 days'
+          ), logs AS (
+            DELETE FROM holdfast.worker_log
+             WHERE at < clock_timestamp() - interval '30 days'
           )
           DELETE FROM holdfast.health WHERE supervisor = :supervisor
           """,

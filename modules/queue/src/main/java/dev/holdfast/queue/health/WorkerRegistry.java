@@ -10,6 +10,8 @@ public final class WorkerRegistry {
   private final WorkerReadings readings;
   private final WorkerCommands commands;
   private final ProcessRecovery recovery;
+  private final WorkerExits exits;
+  private final WorkerLogs logs;
 
   public WorkerRegistry(Database database, QueueNotifier notifier) {
     this.processes = new WorkerProcesses(database);
@@ -17,6 +19,8 @@ public final class WorkerRegistry {
     this.readings = new WorkerReadings(database, supervisors);
     this.commands = new WorkerCommands(database, readings);
     this.recovery = new ProcessRecovery(database, notifier);
+    this.exits = new WorkerExits(database);
+    this.logs = new WorkerLogs(database);
   }
 
   /** The rows that processes and their supervisors write. */
@@ -42,5 +46,15 @@ public final class WorkerRegistry {
   /** Takes back the jobs of dead processes. */
   public ProcessRecovery recovery() {
     return recovery;
+  }
+
+  /** How the processes ended. */
+  public WorkerExits exits() {
+    return exits;
+  }
+
+  /** What the processes printed last. */
+  public WorkerLogs logs() {
+    return logs;
   }
 }

@@ -1,4 +1,8 @@
-/** Worker processes and their supervisors. */
+/**
+ * Worker processes and their supervisors.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 @NullMarked
 package dev.holdfast.queue.health;
 

@@ -13,6 +13,8 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.enqueue.Enqueue;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What jobs bring along besides the payload, as it lies in the database; most bring nothing. */
@@ -24,7 +26,9 @@ public final class AttributesJson {
   /** Named in {@link Enqueue} too: it does not make a job another one. */
   private static final String TRACEPARENT = "traceparent";
 
-  // Digits are given back as they came.
+  private static final String TAGS = "tags";
+
+  // Numbers keep their digits.
   private static final JsonMapper MAPPER =
       JsonMapper.builder()
           .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
@@ -43,6 +47,9 @@ public final class AttributesJson {
     put(node, ASSET_ID, job.assetId());
     put(node, PARTITION_KEY, job.partitionKey());
     put(node, TRACEPARENT, job.traceparent());
+    if (!job.tags().isEmpty()) {
+      job.tags().forEach(node.putArray(TAGS)::add);
+    }
     if (job.resources() instanceof Json resources) {
       node.putRawValue(RESOURCES, new RawValue(checked(resources)));
     }
@@ -76,10 +83,22 @@ public final class AttributesJson {
           textOrNull(node, ASSET_ID),
           textOrNull(node, PARTITION_KEY),
           resources == null ? Json.EMPTY : new Json(resources.toString()),
-          textOrNull(node, TRACEPARENT));
+          textOrNull(node, TRACEPARENT),
+          texts(node.path(TAGS)));
     } catch (JsonProcessingException corrupt) {
       throw new IllegalStateException("stored attributes are not readable: " + json, corrupt);
     }
+  }
+
+  private static List<String> texts(JsonNode array) {
+    List<String> texts = new ArrayList<>();
+    array.forEach(each -> texts.add(each.asText()));
+    return texts;
+  }
+
+  /** A document that the tags of a job contain which has this one. */
+  static String withTag(String tag) {
+    return MAPPER.createArrayNode().add(tag).toString();
   }
 
   private static @Nullable String textOrNull(JsonNode node, String field) {

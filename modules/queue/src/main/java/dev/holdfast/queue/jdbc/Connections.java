@@ -147,7 +147,7 @@ public sealed interface Connections extends AutoCloseable {
       }
     }
 
-    /** Whoever still waits for a pool that gives nothing gives back what comes in the end. */
+    /** A caller that no longer waits returns the connection that it gets later. */
     @Override
     public void close() {
       closed = true;

@@ -37,6 +37,7 @@ public final class DatabaseException extends RuntimeException {
     this.reason = reason;
   }
 
+  /** What went wrong, for programs. */
   public Reason reason() {
     return reason;
   }
@@ -58,6 +59,7 @@ public final class DatabaseException extends RuntimeException {
     return mayPass() && !isBusy();
   }
 
+  /** Whether trying again may help. */
   public boolean mayPass() {
     return reason == Reason.UNAVAILABLE || reason == Reason.UNIQUE_KEY_HELD;
   }

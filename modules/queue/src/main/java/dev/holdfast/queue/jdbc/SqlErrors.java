@@ -20,6 +20,8 @@ public final class SqlErrors {
   private static final Set<String> WRONG_LOGIN = Set.of("28000", "28P01");
   private static final String NO_PRIVILEGE = "42501";
   private static final String READ_ONLY = "25006";
+  // The class of a full disk, of no memory and of too many connections.
+  private static final String NO_RESOURCES = "53";
   private static final Set<String> NO_SCHEMA = Set.of("42P01", "3F000", "42703", "42883");
 
   private SqlErrors() {}
@@ -131,7 +133,7 @@ public final class SqlErrors {
 
   private static Reason reason(SQLException trouble) {
     String state = state(trouble);
-    if (passes(trouble) || waited(trouble)) {
+    if (passes(trouble) || waited(trouble) || state.startsWith(NO_RESOURCES)) {
       return Reason.UNAVAILABLE;
     } else if (WRONG_LOGIN.contains(state)) {
       return Reason.LOGIN_REFUSED;

@@ -34,6 +34,10 @@ public final class Where {
     where.add("parent_id = :parent", "parent", filter.parent());
     // Jobs that are a run by themselves are not in the index of runs.
     where.add("run_id = :run AND (id = :run OR run_id <> id)", "run", filter.run());
+    where.add(
+        "attributes -> 'tags' @> :tag::jsonb",
+        "tag",
+        filter.tag() == null ? null : AttributesJson.withTag(filter.tag()));
     return where;
   }
 

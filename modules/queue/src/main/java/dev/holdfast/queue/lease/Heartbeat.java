@@ -4,7 +4,7 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
@@ -162,9 +162,9 @@ public final class Heartbeat {
       return beats;
     }
     Set<Lease> locked =
-        WriteOut.unlocked(connection, lost).stream()
+        MaterializeBatch.unlocked(connection, lost).stream()
             .filter(found -> !found.written())
-            .map(WriteOut.Found::lease)
+            .map(MaterializeBatch.Found::lease)
             .collect(Collectors.toSet());
     Map<Lease, Beat> again =
         beat(connection, lost, lease).stream()

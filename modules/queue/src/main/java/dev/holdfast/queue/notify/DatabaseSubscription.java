@@ -41,7 +41,7 @@ public final class DatabaseSubscription implements Subscription {
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
   private static final Duration PROBE = Duration.ofSeconds(2);
 
-  /** How long a close waits for the connection to be given back before it aborts it. */
+  /** How long a close waits for the connection to be returned before it aborts it. */
   private static final Duration LEAVE = Duration.ofSeconds(5);
 
   private final QueueNotifier notifier;

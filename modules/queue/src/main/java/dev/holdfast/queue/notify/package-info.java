@@ -1,4 +1,8 @@
-/** LISTEN and NOTIFY: who waits for work is told that there is some. */
+/**
+ * LISTEN and NOTIFY: who waits for work is told that there is some.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 @NullMarked
 package dev.holdfast.queue.notify;
 

@@ -92,7 +92,11 @@ public final class Search {
     boolean any =
         filter.equals(
             JobFilter.ALL.from(filter.from()).before(filter.before()).limit(filter.limit()));
-    return indexed || any || filter.run() != null || filter.parent() != null;
+    return indexed
+        || any
+        || filter.run() != null
+        || filter.parent() != null
+        || filter.tag() != null;
   }
 
   /** The last that was walked over; null when there are not so many. */

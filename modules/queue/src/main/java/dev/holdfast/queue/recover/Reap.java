@@ -7,7 +7,7 @@ import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.lease.LeaseExpiry;
 import dev.holdfast.queue.report.Steps;
 import dev.holdfast.queue.settle.EndAttemptSql;
-import dev.holdfast.queue.sql.HeardSql;
+import dev.holdfast.queue.sql.ClaimDeliverySql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Takes back jobs whose lease ran out. Any number of reapers may run at once. */
+/** Requeues or fails jobs whose lease has expired. Any number of reapers may run at once. */
 public final class Reap {
   private static final Logger log = LoggerFactory.getLogger(Reap.class);
 
-  /** How often the lease of a job may end unconfirmed before that counts as a crash. */
-  public static final int PARDONS = 3;
+  /** How often the lease of a job may expire unconfirmed before that counts as a crash. */
+  public static final int MOST_UNCONFIRMED = 3;
 
   // The condition stands inside the locking select, so PostgreSQL checks it again on the newest
   // version of each row: a heartbeat that was first keeps its job.
@@ -39,7 +39,7 @@ public final class Reap {
           // Several processes may use one name, so only jobs that overlapped count as company.
           "NOT l.isolated",
           "c.ended_at >= l.started_at",
-          HeardSql.isUnconfirmed("j"));
+          ClaimDeliverySql.isUnconfirmed("j"));
 
   private static final Sql CRASHED =
       sql(
@@ -65,11 +65,13 @@ public final class Reap {
   // their ids, and with statistics of a busier hour, the planner would walk the primary key with
   // all jobs there ever were.
   //
-  // A job that was claimed over HTTP, and of whose worker nothing was heard since, may have reached
-  // nobody: its client had gone, or the answer was lost. It is requeued at no cost, since otherwise
-  // three lost answers would fail a job that never ran. But a job that kills its worker before the
-  // first heartbeat looks the same, so a job is given such a pardon three times at most; from then
-  // on each of these ends is a crash, and a toxic job is found three workers later.
+  // A claim over HTTP is unconfirmed until a heartbeat or an event comes: the answer may have been
+  // lost, or its client may have gone. A job whose lease expires unconfirmed is requeued without
+  // counting a crash, since otherwise three lost answers would fail a job that never ran. A job
+  // that
+  // kills its worker before the first heartbeat looks the same, so this happens three times at
+  // most;
+  // from then on it counts as a crash, and a toxic job is found three workers later.
   private static Sql sql(
       String failure, String condition, String doubt, String overlap, String unconfirmed) {
     return EndAttemptSql.ofSome(
@@ -81,7 +83,7 @@ public final class Reap {
                      ${unconfirmed}
                        AND (SELECT count(*) FROM holdfast.attempt u
                              WHERE u.job_id = j.id AND u.outcome = 'RELEASED'
-                               AND u.failure IS NOT NULL) < ${pardons} AS unconfirmed,
+                               AND u.failure IS NOT NULL) < ${mostUnconfirmed} AS unconfirmed,
                      ${failure} AS failure
                 FROM holdfast.job j
                WHERE j.state = 'RUNNING' AND ${condition}
@@ -143,8 +145,8 @@ public final class Reap {
             overlap,
             "unconfirmed",
             unconfirmed,
-            "pardons",
-            String.valueOf(PARDONS)));
+            "mostUnconfirmed",
+            String.valueOf(MOST_UNCONFIRMED)));
   }
 
   private static final Sql MARK_SUSPECTS =
@@ -180,7 +182,7 @@ public final class Reap {
     for (Reaped each : reaped) {
       if (each.worker() != null) {
         log.info(
-            "job {}#{} was taken from {} and is {}",
+            "reaped job {}#{} of worker {}, now {}",
             each.job(),
             each.attempt(),
             each.worker(),

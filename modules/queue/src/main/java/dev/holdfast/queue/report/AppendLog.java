@@ -6,12 +6,10 @@ import dev.holdfast.model.attempt.LogLines;
 import dev.holdfast.model.attempt.LogPiece;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -76,24 +74,11 @@ public final class AppendLog {
     return Ack.ACCEPTED;
   }
 
-  /** From the last one on, which may have room. */
   private static List<Report.Log> pieces(
       Lease lease, @Nullable LogPiece last, LogLines told, List<String> fresh) {
-    String before = last == null ? "" : last.text();
-    int number = last == null ? 1 : last.piece();
-    StringBuilder text = new StringBuilder(before);
-    List<Report.Log> pieces = new ArrayList<>();
-    for (String line : told.scrubbed(before, fresh).lines().toList()) {
-      String kept = Text.excerpt(line, Limits.LOG_LINE_CHARS) + "\n";
-      if (text.length() + kept.length() > Limits.LOG_PIECE_CHARS) {
-        pieces.add(new Report.Log(lease, number++, text.toString()));
-        text.setLength(0);
-      }
-      text.append(kept);
-    }
-    if (!text.isEmpty()) {
-      pieces.add(new Report.Log(lease, number, text.toString()));
-    }
-    return pieces;
+    LogPiece end = last == null ? new LogPiece(lease.attempt(), 1, "") : last;
+    return end.append(told.scrubbed(end.text(), fresh)).stream()
+        .map(piece -> new Report.Log(lease, piece.piece(), piece.text()))
+        .toList();
   }
 }

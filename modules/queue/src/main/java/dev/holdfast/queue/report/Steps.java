@@ -118,6 +118,22 @@ public final class Steps {
            WHERE job_id = :job AND step_id = :step AND patch IS NOT NULL
           """);
 
+  private static final Sql PATCH_BYTES =
+      Sql.of(
+          """
+          SELECT coalesce(sum(length(patch)), 0) AS bytes FROM holdfast.step
+           WHERE job_id = :job AND state = 'DONE'
+          """);
+
+  // In the order of the steps, so that git applies one after the other, also to the same file.
+  private static final Sql PATCHES =
+      Sql.of(
+          """
+          SELECT string_agg(patch, ''::bytea ORDER BY step_index) AS patch FROM holdfast.step
+           WHERE job_id = :job AND state = 'DONE' AND patch IS NOT NULL
+          HAVING count(*) > 0
+          """);
+
   // A worker that died, or lost its lease, leaves its step running; the recovery of the job ends
   // it.
   private static final Sql CUT_OFF =
@@ -239,6 +255,18 @@ public final class Steps {
         .set("job", job)
         .set("step", step)
         .first(row -> Patch.of(row.getBytes("patch")));
+  }
+
+  /** The patches of all steps that are done as one, if any has one. */
+  public static Optional<Patch> patches(Connection connection, JobId job) throws SQLException {
+    long bytes = PATCH_BYTES.on(connection).set("job", job).only(row -> row.getLong("bytes"));
+    if (bytes > Limits.PATCH_BYTES) {
+      throw new RefusedException(
+          Refusal.RESULT_TOO_LARGE,
+          "the patches of all steps have %,d bytes, over the limit of %,d: read those of each step"
+              .formatted(bytes, Limits.PATCH_BYTES));
+    }
+    return PATCHES.on(connection).set("job", job).first(row -> Patch.of(row.getBytes("patch")));
   }
 
   /** Ends the steps that were under way in jobs whose attempt is over. */

@@ -9,6 +9,7 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.enqueue.Enqueue;
+import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import java.nio.ByteBuffer;
@@ -50,6 +51,16 @@ public final class FireSchedules {
          FOR UPDATE SKIP LOCKED
       """);
 
+  // Those that are due now are left to the next sweep: another node has them, or they are many.
+  private static final Sql UNTIL_NEXT =
+      Sql.of(
+          """
+          SELECT (extract(epoch FROM min(greatest(next_fire_at, retry_at)) - clock_timestamp())
+                  * 1000)::bigint AS millis
+            FROM holdfast.schedule
+           WHERE paused_at IS NULL AND greatest(next_fire_at, retry_at) > now()
+          """);
+
   private static final Sql MOVE_ON =
       Sql.of(
           """
@@ -57,6 +68,15 @@ public final class FireSchedules {
              SET next_fire_at = :next, last_fired_at = :last, fire_error = NULL, retry_at = NULL
            WHERE name = :name
           """);
+
+  private static final Sql REMEMBER =
+      Sql.of(
+          """
+          UPDATE holdfast.schedule SET last_jobs = (:jobs::uuid[] || last_jobs)[1:${most}]
+           WHERE name = :name
+          """,
+          "most",
+          Integer.toString(Schedules.LAST_RUNS));
 
   private static final Sql BROKEN =
       Sql.of(
@@ -71,6 +91,10 @@ public final class FireSchedules {
   private static final Duration ON_TIME = Duration.ofMinutes(1);
 
   private static final int MOST_AT_ONCE = 100;
+
+  /** How far back to look for the last time that has passed. */
+  private static final List<Duration> SPANS =
+      List.of(Duration.ofMinutes(1), Duration.ofHours(1), Duration.ofDays(1));
 
   /** One that could not be fired may yet be: a key was held, a node of another version looks. */
   static final Duration RETRY = Duration.ofMinutes(1);
@@ -96,15 +120,38 @@ public final class FireSchedules {
   }
 
   /**
+   * How long until the next one is due; empty when there is none. In the transaction of {@link
+   * #due}, so that none comes due between the two looks.
+   */
+  public static Optional<Duration> untilNext(Connection connection) throws SQLException {
+    return UNTIL_NEXT
+        .on(connection)
+        .first(row -> Optional.ofNullable(Rows.millisOrNull(row, "millis")))
+        .flatMap(wait -> wait)
+        .map(wait -> wait.isNegative() ? Duration.ZERO : wait);
+  }
+
+  /**
    * Enqueues the job of a schedule, whatever its times, and leaves those as they are. Empty when
    * there is no such schedule.
    */
   public static Optional<Enqueued> now(Connection connection, Enqueue enqueue, String name)
       throws SQLException {
     Optional<Schedule> schedule = Schedules.find(connection, name);
-    return schedule.isEmpty()
-        ? Optional.empty()
-        : enqueue.all(connection, List.of(job(schedule.get(), JobId.next()))).stream().findFirst();
+    if (schedule.isEmpty()) {
+      return Optional.empty();
+    }
+    List<Enqueued> enqueued = enqueue.all(connection, List.of(job(schedule.get(), JobId.next())));
+    remember(connection, name, enqueued);
+    return enqueued.stream().findFirst();
+  }
+
+  private static void remember(Connection connection, String name, List<Enqueued> enqueued)
+      throws SQLException {
+    List<Enqueued> jobs = enqueued.stream().filter(each -> !each.duplicate()).toList().reversed();
+    if (!jobs.isEmpty()) {
+      REMEMBER.on(connection).array("jobs", "uuid", jobs, Enqueued::id).set("name", name).update();
+    }
   }
 
   /** What is wrong with one is kept in its row, and stops no other. */
@@ -153,7 +200,7 @@ public final class FireSchedules {
         chosen(schedule, passed, due.now()).stream()
             .map(at -> job(schedule, id(schedule.name(), at)))
             .toList();
-    enqueue(connection, enqueue, jobs);
+    remember(connection, name, enqueue(connection, enqueue, jobs));
     MOVE_ON
         .on(connection)
         .set("next", Schedules.next(schedule, passed.getLast()))
@@ -164,21 +211,23 @@ public final class FireSchedules {
   }
 
   /** A time that was fired before its schedule was changed, and comes again, has its job. */
-  private static void enqueue(Connection connection, Enqueue enqueue, List<Job> jobs)
+  private static List<Enqueued> enqueue(Connection connection, Enqueue enqueue, List<Job> jobs)
       throws SQLException {
     try {
-      enqueue.all(connection, jobs);
+      return enqueue.all(connection, jobs);
     } catch (RefusedException refused) {
       if (refused.refusal() != Refusal.ID_TAKEN) {
         throw refused;
       }
+      return List.of();
     }
   }
 
   /** The times that have come since: all of them, but a bounded number at once, or the last. */
   private static List<Instant> passed(Schedule schedule, Instant first, Instant now) {
     List<Instant> times = new ArrayList<>();
-    for (Instant at = first; !at.isAfter(now); at = Schedules.next(schedule, at)) {
+    Instant from = schedule.missedFires() == MissedFires.ALL ? first : latest(schedule, first, now);
+    for (Instant at = from; !at.isAfter(now); at = Schedules.next(schedule, at)) {
       if (schedule.missedFires() != MissedFires.ALL) {
         times.clear();
       }
@@ -188,6 +237,23 @@ public final class FireSchedules {
       }
     }
     return times;
+  }
+
+  /** A time shortly before now, where the last one alone counts: there may be millions before. */
+  private static Instant latest(Schedule schedule, Instant first, Instant now) {
+    if (schedule.cron().isInterval()) {
+      Duration every = Duration.between(first, Schedules.next(schedule, first));
+      return first.plus(every.multipliedBy(Duration.between(first, now).dividedBy(every)));
+    }
+    for (Duration span : SPANS) {
+      if (first.isBefore(now.minus(span))) {
+        Instant at = Schedules.next(schedule, now.minus(span));
+        if (!at.isAfter(now)) {
+          return at;
+        }
+      }
+    }
+    return first;
   }
 
   private static List<Instant> chosen(Schedule schedule, List<Instant> passed, Instant now) {

@@ -1,10 +1,12 @@
 package dev.holdfast.queue.schedule;
 
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.schedule.Cron;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.schedule.ScheduledRun;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
@@ -21,7 +23,10 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +62,19 @@ public final class Schedules {
              last_fired_at, paused_at, fire_error, statement_timestamp() AS now
         FROM holdfast.schedule
       """;
+
+  /** So many jobs of a schedule are remembered. */
+  static final int LAST_RUNS = 10;
+
+  private static final Sql RUNS =
+      Sql.of(
+          """
+          SELECT s.name, j.id, j.state, j.created_at, j.started_at, j.finished_at
+            FROM holdfast.schedule s
+           CROSS JOIN LATERAL unnest(s.last_jobs) WITH ORDINALITY AS last(id, n)
+            JOIN holdfast.job j ON j.id = last.id
+           ORDER BY last.n
+          """);
 
   private static final Sql LIST = select("ORDER BY name");
   private static final Sql BY_NAME = select("WHERE name = :name");
@@ -114,14 +132,29 @@ public final class Schedules {
   }
 
   public static List<ScheduleStatus> list(Connection connection) throws SQLException {
+    Map<String, List<ScheduledRun>> runs = new HashMap<>();
+    RUNS.on(connection)
+        .listByKey(
+            row ->
+                runs.computeIfAbsent(row.getString("name"), absent -> new ArrayList<>())
+                    .add(run(row)));
     try {
-      return LIST.on(connection).list(Schedules::status);
+      return LIST.on(connection).list(row -> status(row, runs));
     } catch (SQLException trouble) {
       if (SqlErrors.isUnreadable(trouble)) {
-        return LIST_WITHOUT_PAYLOADS.on(connection).list(Schedules::status);
+        return LIST_WITHOUT_PAYLOADS.on(connection).list(row -> status(row, runs));
       }
       throw trouble;
     }
+  }
+
+  private static ScheduledRun run(ResultSet row) throws SQLException {
+    return new ScheduledRun(
+        Rows.id(row, "id"),
+        JobState.valueOf(row.getString("state")),
+        Rows.instant(row, "created_at"),
+        Rows.instantOrNull(row, "started_at"),
+        Rows.instantOrNull(row, "finished_at"));
   }
 
   /** A schedule that can be fired, with the time it is due for. */
@@ -212,7 +245,8 @@ public final class Schedules {
     }
   }
 
-  private static ScheduleStatus status(ResultSet row) throws SQLException {
+  private static ScheduleStatus status(ResultSet row, Map<String, List<ScheduledRun>> runs)
+      throws SQLException {
     return new ScheduleStatus(
         row.getString("name"),
         row.getString("cron"),
@@ -229,7 +263,8 @@ public final class Schedules {
         Rows.instant(row, "next_fire_at"),
         Rows.instantOrNull(row, "last_fired_at"),
         Rows.instantOrNull(row, "paused_at"),
-        fireError(row));
+        fireError(row),
+        runs.getOrDefault(row.getString("name"), List.of()));
   }
 
   /** What is wrong with the row itself is known before its time comes. */

@@ -1,4 +1,8 @@
-/** Schedules, and the jobs that they enqueue. */
+/**
+ * Schedules, and the jobs that they enqueue.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 @NullMarked
 package dev.holdfast.queue.schedule;
 

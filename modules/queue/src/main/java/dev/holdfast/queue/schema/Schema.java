@@ -8,7 +8,10 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Is this a database Holdfast can trust its jobs to? Asked once, before anything is written. */
 public final class Schema {
@@ -33,17 +36,29 @@ public final class Schema {
            WHERE success AND version IS NOT NULL
           """);
 
+  private static final Sql OLDEST =
+      Sql.of("SELECT oldest_version FROM holdfast.schema_compatibility");
+
+  private static final Logger log = LoggerFactory.getLogger(Schema.class);
+
+  /** The newest version that was logged: a server looks every few seconds. */
+  private static final AtomicInteger LOGGED = new AtomicInteger();
+
   private Schema() {}
 
   private record Server(int number, String version, boolean durable, boolean hasSchema) {}
 
   /**
-   * Throws when the server is too old or would lose what it acknowledged, or the schema is newer.
+   * Throws when the server is too old or would lose what it acknowledged, or the schema is too new.
+   *
+   * @return the version of the schema, 0 when there is none
    */
-  static void checkBeforeMigration(Connection connection, boolean allowUnsafe) throws SQLException {
+  static int checkBeforeMigration(Connection connection, boolean allowUnsafe) throws SQLException {
     Server server = checked(connection, allowUnsafe);
+    int version = version(connection, server).orElse(0);
     // Flyway itself takes a newer schema for a good one.
-    checkNotNewer(version(connection, server).orElse(0));
+    checkNotTooNew(connection, version);
+    return version;
   }
 
   public static void check(Connection connection, boolean allowUnsafe) throws SQLException {
@@ -63,7 +78,7 @@ public final class Schema {
               .formatted(version, VERSION, migrate(connection)),
           null);
     }
-    checkNotNewer(version);
+    checkNotTooNew(connection, version);
   }
 
   private static String migrate(Connection connection) throws SQLException {
@@ -80,13 +95,27 @@ public final class Schema {
     return new DatabaseVersion(server.version(), version(connection, server).orElse(0));
   }
 
-  private static void checkNotNewer(int version) {
-    if (version > VERSION) {
+  /**
+   * During an upgrade the schema is newer than the programs that still run, and some of them are
+   * restarted: as long as migrations only added to it, they can work with it.
+   */
+  private static void checkNotTooNew(Connection connection, int version) throws SQLException {
+    if (version <= VERSION) {
+      return;
+    }
+    int oldest = OLDEST.on(connection).only(row -> row.getInt("oldest_version"));
+    if (oldest > VERSION) {
       throw new DatabaseException(
           Reason.SCHEMA_NEWER,
-          "the schema is at version %d, newer than the %d this Holdfast knows: upgrade Holdfast"
-              .formatted(version, VERSION),
+          "the schema is at version %d and needs a Holdfast that knows version %d or newer; this one knows %d: upgrade Holdfast"
+              .formatted(version, oldest, VERSION),
           null);
+    }
+    if (LOGGED.getAndSet(version) != version) {
+      log.info(
+          "the schema is at version {}, newer than the {} this Holdfast knows; it can work with it: upgrade Holdfast soon",
+          version,
+          VERSION);
     }
   }
 

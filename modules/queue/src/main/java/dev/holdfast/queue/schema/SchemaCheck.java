@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * at the schema on one of them.
  *
  * <p>On a thread of its own, because a pool may make its callers wait for ever. Connections that
- * others hold for a moment are waited for; what comes too late is given back.
+ * others hold for a moment are waited for; one that comes too late is returned.
  */
 public final class SchemaCheck {
   private static final Duration PAUSE = Duration.ofMillis(100);

@@ -7,7 +7,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.WriteOut;
+import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.report.AppendEvents;
@@ -170,7 +170,7 @@ public final class Settle {
 
   /**
    * A verb finds no row of a job that was claimed in a batch and has not been written since. What
-   * it did not find is written out, by this or, at the same time, by another connection; then it
+   * it did not find is materialized, by this or, at the same time, by another connection; then it
    * looks again.
    */
   private static <S> Set<Lease> writingOut(
@@ -183,7 +183,7 @@ public final class Settle {
             .filter(s -> !done.contains(lease.apply(s)))
             .toList();
     if (!left.isEmpty()) {
-      WriteOut.leases(connection, left.stream().map(lease).toList());
+      MaterializeBatch.leases(connection, left.stream().map(lease).toList());
       done.addAll(work.all(connection, left));
     }
     return done;
@@ -200,7 +200,7 @@ public final class Settle {
     if (ack == Ack.ACCEPTED || lease.attempt() != BatchClaims.ATTEMPT) {
       return ack;
     }
-    WriteOut.leases(connection, List.of(lease));
+    MaterializeBatch.leases(connection, List.of(lease));
     return work.store();
   }
 

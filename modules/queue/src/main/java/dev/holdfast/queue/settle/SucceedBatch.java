@@ -24,7 +24,7 @@ final class SucceedBatch {
   // The ids are sorted, so the bucket an id falls into is its place among them, if it is one.
   private static final String NUMBER = "width_bucket(j.id, (SELECT ids FROM input))";
 
-  // The fence is the attempt here too: a job that was written out has another one, whoever did it,
+  // The fence is the attempt here too: a job that was materialized has another one, whoever did it,
   // and is settled there. Without the claim there is nothing to write. A row that was not written
   // since the claim lies where the claim saw it; should another job lie there now, its id is not
   // one of these. So no row is looked up or locked first, and rows are locked in the order of their

@@ -5,13 +5,13 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.ClaimDeliverySql;
 import dev.holdfast.queue.sql.FenceSql;
-import dev.holdfast.queue.sql.HeardSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 
-/** Ends attempts that were pushed to a worker of which nothing was heard since. */
+/** Ends attempts that were pushed to a worker which has sent no heartbeat. */
 public final class Undelivered {
   // The condition names the locked row itself, so that PostgreSQL checks it again when a callback
   // came between the snapshot and the lock: whichever commits first wins.
@@ -22,7 +22,7 @@ public final class Undelivered {
               WITH held AS MATERIALIZED (
                 SELECT j.id, j.attempt, j.worker_id, j.cancel_requested_at
                   FROM holdfast.job j
-                 WHERE ${held} AND ${unheard}
+                 WHERE ${held} AND ${unconfirmed}
                    FOR NO KEY UPDATE
               ), cause AS (
                 SELECT :failure::jsonb AS failure, :again::boolean AS again,
@@ -44,24 +44,24 @@ public final class Undelivered {
               """,
               "held",
               FenceSql.isHeld("j"),
-              "unheard",
-              HeardSql.isUnheard("j")));
+              "unconfirmed",
+              ClaimDeliverySql.hasNoHeartbeat("j")));
 
   private static final Sql DELIVERY =
       Sql.of(
           """
           SELECT CASE WHEN j.lease_expires_at IS NULL THEN 'ENDED'
-                      WHEN ${unheard} THEN 'UNHEARD'
-                      ELSE 'HEARD' END AS delivery
+                      WHEN ${unconfirmed} THEN 'UNCONFIRMED'
+                      ELSE 'CONFIRMED' END AS delivery
             FROM holdfast.job j
            WHERE j.id = :job AND j.attempt = :attempt
           """,
-          "unheard",
-          HeardSql.isUnheard("j"));
+          "unconfirmed",
+          ClaimDeliverySql.hasNoHeartbeat("j"));
 
   private Undelivered() {}
 
-  /** Comes back later where the failure is retryable, and is FAILED where it is not. */
+  /** Snoozes the job if the failure is retryable, and fails it if not. */
   public static boolean end(Connection connection, Lease lease, Failure failure, Duration again)
       throws SQLException {
     return SQL.on(connection)

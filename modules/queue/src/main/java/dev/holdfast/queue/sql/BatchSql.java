@@ -68,8 +68,12 @@ public final class BatchSql {
         .strip();
   }
 
-  /** Of a job that a claim has in its batch: it was not written since. */
+  /**
+   * Of a job that a claim has in its batch: it was not written since. IS TRUE keeps the planner
+   * from the index of finished jobs: where statistics say that nearly all are finished it looks
+   * cheaper than to fetch the rows by their places.
+   */
   public static String isUnwritten(String job) {
-    return "%1$s.attempt = 0 AND %1$s.finished_at IS NULL".formatted(job);
+    return "%1$s.attempt = 0 AND (%1$s.finished_at IS NULL) IS TRUE".formatted(job);
   }
 }

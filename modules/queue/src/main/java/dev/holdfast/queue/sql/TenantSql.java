@@ -10,6 +10,15 @@ public final class TenantSql {
    * @param row the alias of the row; {@code :tenant} is empty for all tenants
    */
   public static String isOf(String row) {
-    return "(:tenant = '' OR %s.tenant = :tenant)".formatted(row);
+    return "(:tenant = '' OR %s)".formatted(isOfOne(row));
+  }
+
+  /**
+   * The same where there always is a tenant: only a plain condition is looked up in an index.
+   *
+   * @param row the alias of the row
+   */
+  public static String isOfOne(String row) {
+    return "%s.tenant = :tenant".formatted(row);
   }
 }

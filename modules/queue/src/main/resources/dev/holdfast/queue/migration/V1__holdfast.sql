@@ -58,6 +58,9 @@ CREATE TABLE holdfast.job (
   unique_states        smallint    NOT NULL DEFAULT 0,
   -- The job has used up its crashes beside others, and now runs in a worker that has no other job.
   isolated             boolean     NOT NULL DEFAULT false,
+  -- The last claim was answered over HTTP, where the answer may be lost: Reap does not count a crash
+  -- while no heartbeat has confirmed it.
+  claimed_over_http    boolean     NOT NULL DEFAULT false,
 
   state                holdfast.job_state NOT NULL,
   queue                text        NOT NULL,
@@ -94,8 +97,8 @@ CREATE TABLE holdfast.job (
   parent_id            uuid,
   -- What becomes of a job that waits for others when one of them fails.
   when_dependency_fails holdfast.failure_policy,
-  -- What a job brings along for its worker besides the payload: assetId, partitionKey, resources and
-  -- traceparent. Null for nearly all jobs.
+  -- What a job brings along for its worker besides the payload: assetId, partitionKey, resources,
+  -- traceparent and tags. Null for nearly all jobs.
   attributes           jsonb,
 
   -- Each of these costs every statement that writes a job, however few, as much as two rows do,
@@ -146,19 +149,24 @@ CREATE INDEX job_failed ON holdfast.job (id)
 -- A cancel that cascades to children, and their list.
 CREATE INDEX job_parent ON holdfast.job (parent_id)
   WHERE parent_id IS NOT NULL;
--- The list of a run's jobs; a job that is a run by itself is found by its id.
-CREATE INDEX job_run ON holdfast.job (run_id)
+-- The list of a run's jobs, of all tenants or of one; a job that is a run by itself is found by its id.
+CREATE INDEX job_run ON holdfast.job (run_id, tenant)
   WHERE run_id <> id;
--- Retention and throughput. Rows finish in about the order they lie in, which is all that a BRIN
--- index needs.
-CREATE INDEX job_finished ON holdfast.job USING brin (finished_at) WITH (autosummarize = on);
+-- The list of jobs with a tag. Most jobs have none, and are not in it.
+CREATE INDEX job_tags ON holdfast.job USING gin ((attributes -> 'tags') jsonb_path_ops)
+  WHERE attributes -> 'tags' IS NOT NULL;
+-- Retention, throughput and history. Rows are created and finish in about the order they lie in, which
+-- is all that a BRIN index needs. The second column costs a write next to nothing: both are in one
+-- summary.
+CREATE INDEX job_finished ON holdfast.job USING brin (finished_at, created_at)
+  WITH (autosummarize = on);
 -- Enqueue: one job at most holds a unique key.
 CREATE UNIQUE INDEX job_unique ON holdfast.job (tenant, kind, unique_key)
   WHERE unique_states > 0;
 
 -- Claims of a whole batch. Their jobs stay PENDING in their rows, with attempt 0, and run
 -- nevertheless: they are written once, when they are settled, or as soon as anything is said of one of
--- them alone (BatchClaims, WriteOut). A row lasts until all of its jobs are written; there are a few.
+-- them alone (BatchClaims, MaterializeBatch). A row lasts until all of its jobs are written; there are a few.
 CREATE TABLE holdfast.claim (
   id               bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   queue            text        NOT NULL,
@@ -373,6 +381,8 @@ CREATE TABLE holdfast.schedule (
   next_fire_at  timestamptz NOT NULL,
   last_fired_at timestamptz,
   paused_at     timestamptz,
+  -- The jobs that it enqueued last, the newest first.
+  last_jobs     uuid[]      NOT NULL DEFAULT '{}',
   -- Why it could not be fired, and when that is tried again; null while it can.
   fire_error    text,
   retry_at      timestamptz,
@@ -387,6 +397,57 @@ CREATE TABLE holdfast.handled_kind (
   seen_at timestamptz NOT NULL,
   PRIMARY KEY (queue, kind)
 ) WITH (fillfactor = 50);
+
+
+-- ---- History
+
+-- How many jobs were enqueued and ended within a minute, a quarter of an hour or an hour. Summed up
+-- from holdfast.job once all jobs of a minute are committed (SumUpHistory), and never changed.
+CREATE TABLE holdfast.history (
+  step_seconds integer     NOT NULL,
+  at           timestamptz NOT NULL,
+  queue        text        NOT NULL,
+  kind         text        NOT NULL,
+  tenant       text        NOT NULL,
+  enqueued     bigint      NOT NULL,
+  succeeded    bigint      NOT NULL,
+  failed       bigint      NOT NULL,
+  cancelled    bigint      NOT NULL,
+  -- Histograms of those that succeeded: numbers of buckets that are not empty (Histogram), and how
+  -- many jobs are in each.
+  wait_buckets smallint[]  NOT NULL,
+  wait_counts  bigint[]    NOT NULL,
+  run_buckets  smallint[]  NOT NULL,
+  run_counts   bigint[]    NOT NULL,
+  PRIMARY KEY (step_seconds, at, queue, kind, tenant),
+  CONSTRAINT history_step_known CHECK (step_seconds IN (60, 900, 3600))
+);
+
+-- How many jobs were due and running: a sample a minute, and the largest of each longer step. The row
+-- without a queue is the sum of all, and says that there was a sample.
+CREATE TABLE holdfast.queue_depth (
+  step_seconds integer     NOT NULL,
+  at           timestamptz NOT NULL,
+  queue        text        NOT NULL,
+  due          bigint      NOT NULL,
+  running      bigint      NOT NULL,
+  PRIMARY KEY (step_seconds, at, queue),
+  CONSTRAINT queue_depth_step_known CHECK (step_seconds IN (60, 900, 3600))
+);
+
+-- How far the history is summed up; one row at most. Its lock gives the work to one process.
+CREATE TABLE holdfast.history_cursor (
+  singleton    boolean     PRIMARY KEY DEFAULT true,
+  known_since  timestamptz NOT NULL,
+  summed_until timestamptz NOT NULL,
+  sampled_at   timestamptz,
+  -- A moment, and a transaction id that was given at that moment: once all transactions before it have
+  -- ended, no job with an earlier time can still be committed.
+  marked_at    timestamptz,
+  marked_xid   xid8,
+  CONSTRAINT history_cursor_once CHECK (singleton),
+  CONSTRAINT history_cursor_mark_whole CHECK ((marked_at IS NULL) = (marked_xid IS NULL))
+);
 
 
 -- ---- The server
@@ -483,3 +544,41 @@ CREATE TABLE holdfast.worker_command (
 );
 -- A supervisor: commands that are open, and the last one of each component.
 CREATE INDEX worker_command_of ON holdfast.worker_command (supervisor, component, id);
+
+-- How the processes of supervisors ended: when each worker was restarted, and why. Kept for thirty days.
+CREATE TABLE holdfast.worker_exit (
+  id         bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  supervisor text        NOT NULL,
+  component  text        NOT NULL,
+  -- Null where no process could be started.
+  pid        bigint,
+  started_at timestamptz,
+  ended_at   timestamptz NOT NULL,
+  status     text        NOT NULL,
+  exit_code  integer,
+  reason     text        NOT NULL,
+  CONSTRAINT worker_exit_status_known CHECK (status IN ('stopping', 'crashed', 'failed'))
+);
+-- The last ends of one worker, of one supervisor or all that have such a component.
+CREATE INDEX worker_exit_of ON holdfast.worker_exit (component, supervisor, id);
+
+-- What the processes of supervisors printed last. A supervisor adds to the last piece until it is full,
+-- and drops the oldest.
+CREATE TABLE holdfast.worker_log (
+  supervisor text        NOT NULL,
+  component  text        NOT NULL,
+  piece      integer     NOT NULL,
+  at         timestamptz NOT NULL,
+  text       text        NOT NULL,
+  PRIMARY KEY (supervisor, component, piece),
+  CONSTRAINT worker_log_piece_bounded CHECK (char_length(text) <= 4096)
+);
+
+-- The oldest version of the schema whose programs can work with this one. A migration that only adds leaves it as it is, so
+-- that old workers go on during an upgrade; one that takes away what they need raises it.
+CREATE TABLE holdfast.schema_compatibility (
+  singleton      boolean PRIMARY KEY DEFAULT true,
+  oldest_version integer NOT NULL,
+  CONSTRAINT schema_compatibility_once CHECK (singleton)
+);
+INSERT INTO holdfast.schema_compatibility (oldest_version) VALUES (1);

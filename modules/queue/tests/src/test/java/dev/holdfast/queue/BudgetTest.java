@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** What fails, what is tried again, and how often. */
+/** Which failures are retried, and how often. */
 class BudgetTest extends QueueFixture {
   private Lease failAndClaim(Lease lease) {
     queue.settle(fail(lease, FLAKY));
@@ -56,13 +56,13 @@ class BudgetTest extends QueueFixture {
         .extracting(Attempt::outcome)
         .containsExactly(AttemptOutcome.FAILED, AttemptOutcome.FAILED, AttemptOutcome.FAILED);
     assertThat(queries.attempts(first.job()).getLast().failure())
-        .as("the attempt itself failed as it said")
+        .as("the attempt has the reported failure")
         .isEqualTo(FLAKY);
     assertThat(claim(1)).isEmpty();
   }
 
   @Test
-  void a_failure_that_cannot_be_helped_ends_the_job_at_once_and_uses_no_budget() {
+  void a_non_retryable_failure_fails_the_job_at_once_and_uses_no_budget() {
     Lease lease = running();
     queue.settle(fail(lease, HOPELESS));
     JobStatus status = status(lease.job());
@@ -92,7 +92,7 @@ class BudgetTest extends QueueFixture {
   }
 
   @Test
-  void where_nobody_says_how_long_to_wait_kind_and_queue_do_by_the_failures_alone() {
+  void without_a_given_delay_the_retry_policy_counts_failures_only() {
     RetryPolicy usual = new RetryPolicy(Duration.ofHours(1), 10, Duration.ofDays(100));
     RetryPolicy ofKind = new RetryPolicy(Duration.ofDays(10), 2, Duration.ofDays(100));
     RetryDefaults defaults =
@@ -125,7 +125,7 @@ class BudgetTest extends QueueFixture {
   }
 
   @Test
-  void a_failure_is_stored_whatever_its_text() {
+  void a_failure_with_any_text_is_stored() {
     Lease lease = running();
     Failure odd =
         new Failure(
@@ -141,7 +141,7 @@ class BudgetTest extends QueueFixture {
   }
 
   @Test
-  void a_snooze_comes_back_later_and_uses_no_budget() {
+  void a_snoozed_job_runs_again_later_and_uses_no_budget() {
     Lease lease = addAndClaim(job().maxAttempts(1).maxCrashes(0));
     for (int i = 0; i < 5; i++) {
       assertThat(queue.settle(new Settlement.Snooze(lease, Duration.ofHours(1))))
@@ -159,7 +159,7 @@ class BudgetTest extends QueueFixture {
   }
 
   @Test
-  void a_release_gives_the_job_back_at_once_and_uses_no_budget() {
+  void a_released_job_is_pending_at_once_and_uses_no_budget() {
     Lease lease = addAndClaim(job().maxAttempts(1).maxCrashes(0));
     for (int i = 0; i < 5; i++) {
       queue.settle(new Settlement.Release(lease, i % 2 == 0));
@@ -173,7 +173,7 @@ class BudgetTest extends QueueFixture {
   }
 
   @Test
-  void an_operators_retry_opens_a_fresh_budget_and_never_lowers_the_attempt() {
+  void an_operators_retry_resets_the_budget_and_never_lowers_the_attempt() {
     Lease first = addAndClaim(job().maxAttempts(2));
     queue.settle(fail(failAndClaim(first), FLAKY));
     assertThat(state(first.job())).isEqualTo(JobState.FAILED);
@@ -268,7 +268,7 @@ class BudgetTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_was_asked_to_cancel_never_goes_back_to_the_queue() {
+  void a_job_with_a_cancel_request_is_never_requeued() {
     for (Settlement end :
         List.of(
             fail(cancelling(), FLAKY),
@@ -281,7 +281,7 @@ class BudgetTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_was_asked_to_cancel_and_succeeded_has_succeeded() {
+  void a_job_with_a_cancel_request_that_succeeds_is_succeeded() {
     Lease lease = cancelling();
     assertThat(queue.settle(succeed(lease))).isEqualTo(Ack.ACCEPTED);
     assertThat(state(lease.job())).isEqualTo(JobState.SUCCEEDED);

@@ -5,7 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Files of the checkout, from whichever module the tests run in. */
+/** Files of the source tree, found from any module. */
 public final class Checkout {
   private Checkout() {}
 

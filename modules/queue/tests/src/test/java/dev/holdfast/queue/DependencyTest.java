@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class DependencyTest extends QueueFixture {
   @Test
-  void a_job_waits_until_all_it_depends_on_have_succeeded() {
+  void a_job_waits_until_all_its_dependencies_have_succeeded() {
     Job one = job().priority(0);
     Job two = job().priority(1);
     Job last = job().dependsOn(one.id(), two.id());
@@ -35,12 +35,12 @@ class DependencyTest extends QueueFixture {
     assertThat(claim(1)).isEmpty();
     queue.settle(succeed(second));
 
-    assertThat(claimOne().job()).as("claimed without anyone promoting it").isEqualTo(last.id());
+    assertThat(claimOne().job()).as("claimed without being promoted first").isEqualTo(last.id());
     assertThat(events(last.id())).containsExactly("created", "processing");
   }
 
   @Test
-  void a_job_may_depend_on_one_that_has_ended_already() {
+  void a_job_may_depend_on_a_job_that_has_already_ended() {
     Lease done = running();
     queue.settle(succeed(done));
     JobId after = add(job().dependsOn(done.job()));
@@ -49,7 +49,7 @@ class DependencyTest extends QueueFixture {
 
   @ParameterizedTest
   @EnumSource
-  void a_failed_dependency_does_what_the_policy_says(WhenDependencyFails policy) {
+  void a_failed_dependency_is_handled_by_the_policy_of_the_job(WhenDependencyFails policy) {
     Lease first = running();
     JobId second = add(job().dependsOn(List.of(first.job()), policy));
     JobId third = add(job().dependsOn(List.of(second), policy));
@@ -78,7 +78,7 @@ class DependencyTest extends QueueFixture {
   }
 
   @Test
-  void one_failure_is_enough_though_others_still_run() {
+  void one_failed_dependency_is_enough_while_others_still_run() {
     Lease failing = running();
     Lease slow = running();
     JobId after = add(job().dependsOn(failing.job(), slow.job()));
@@ -91,7 +91,7 @@ class DependencyTest extends QueueFixture {
   }
 
   @Test
-  void a_retry_of_what_it_waits_for_is_no_failure() {
+  void a_retry_of_a_dependency_is_not_its_failure() {
     Lease first = running();
     JobId after = add(job().dependsOn(first.job()));
     queue.settle(fail(first, FLAKY));
@@ -100,7 +100,7 @@ class DependencyTest extends QueueFixture {
   }
 
   @Test
-  void a_waiting_job_can_be_cancelled_and_run_out_of_time() {
+  void a_waiting_job_can_be_cancelled_and_can_pass_its_deadline() {
     JobId first = add(job());
     JobId cancelled = add(job().dependsOn(first));
     JobId late = add(job().dependsOn(first));
@@ -123,7 +123,7 @@ class DependencyTest extends QueueFixture {
   }
 
   @Test
-  void a_waiting_job_with_a_concurrency_key_is_claimed_when_it_is_free_to_go() {
+  void a_waiting_job_with_a_concurrency_key_is_claimed_after_its_dependency() {
     Lease first = running();
     JobId after = add(job().dependsOn(first.job()).concurrencyKey("k", 1));
     queue.settle(succeed(first));
@@ -150,7 +150,7 @@ class DependencyTest extends QueueFixture {
   }
 
   @Test
-  void a_circle_is_refused() {
+  void a_dependency_cycle_is_refused() {
     Job one = job();
     Job two = job().dependsOn(one.id());
     Job three = job().dependsOn(two.id());
@@ -161,7 +161,7 @@ class DependencyTest extends QueueFixture {
   }
 
   @Test
-  void a_dependency_on_a_duplicate_is_one_on_the_job_that_stands_for_it() {
+  void a_dependency_on_a_duplicate_is_on_the_existing_job() {
     Lease holder = addAndClaim(job().uniqueKey("k"));
     Job duplicate = job().uniqueKey("k");
     Job after = job().dependsOn(duplicate.id());
@@ -188,7 +188,7 @@ class DependencyTest extends QueueFixture {
   }
 
   @Test
-  void many_nodes_that_look_at_once_let_each_job_go_once() {
+  void concurrent_sweeps_release_each_waiting_job_once() {
     Lease first = running();
     List<Job> after = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
@@ -202,7 +202,7 @@ class DependencyTest extends QueueFixture {
   }
 
   @Test
-  void more_jobs_than_one_look_takes_are_all_let_go() {
+  void more_waiting_jobs_than_one_batch_are_all_released() {
     Lease first = running();
     List<Job> after = new ArrayList<>();
     for (int i = 0; i < 1_500; i++) {

@@ -46,7 +46,7 @@ class FenceTest extends QueueFixture {
         new Named("abort", lease -> new Settlement.Release(lease, true)));
   }
 
-  /** A lease that was lost: its job was taken back and runs again elsewhere. */
+  /** A lost lease: its job was requeued and runs again in another worker. */
   private Lease stale() {
     Lease lease = running();
     expire(lease);
@@ -66,7 +66,7 @@ class FenceTest extends QueueFixture {
 
   @ParameterizedTest
   @MethodSource("everyEnding")
-  void a_worker_whose_job_was_taken_back_and_not_yet_given_away_cannot_settle_it(Named ending) {
+  void a_worker_whose_job_was_reaped_and_not_yet_claimed_again_cannot_settle_it(Named ending) {
     Lease lease = running();
     expire(lease);
     maintenance.reap(Duration.ZERO);
@@ -77,7 +77,7 @@ class FenceTest extends QueueFixture {
 
   @ParameterizedTest
   @MethodSource("everyEnding")
-  void a_settle_whose_answer_was_lost_is_accepted_again_and_changes_nothing(Named ending) {
+  void a_settle_repeated_after_a_lost_response_is_accepted_and_changes_nothing(Named ending) {
     Lease lease = running();
     Settlement settlement = ending.settling.of(lease);
     assertThat(queue.settle(settlement)).isEqualTo(Ack.ACCEPTED);
@@ -119,7 +119,7 @@ class FenceTest extends QueueFixture {
   }
 
   @Test
-  void a_worker_that_lost_its_lease_cannot_report() {
+  void a_worker_that_lost_its_lease_cannot_report_events() {
     Lease stale = stale();
     String before = row(stale.job());
     assertThat(
@@ -132,7 +132,7 @@ class FenceTest extends QueueFixture {
   }
 
   @Test
-  void a_worker_that_lost_its_lease_cannot_publish() {
+  void a_worker_that_lost_its_lease_cannot_publish_artifacts() {
     Lease stale = stale();
     String before = row(stale.job());
     Artifact artifact = new Artifact("out.bin", 3, "0123456789abcdef".repeat(4));
@@ -156,7 +156,7 @@ class FenceTest extends QueueFixture {
   }
 
   @Test
-  void an_attempt_that_was_never_given_out_holds_nothing() {
+  void an_attempt_that_was_never_claimed_has_no_lease() {
     Lease lease = running();
     Lease invented = new Lease(lease.job(), 2);
     assertThat(queue.settle(succeed(invented))).isEqualTo(Ack.LEASE_LOST);
@@ -167,7 +167,7 @@ class FenceTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_succeeds_before_the_reaper_comes_has_succeeded() {
+  void a_job_that_succeeds_before_it_is_reaped_is_succeeded() {
     Lease lease = running();
     expire(lease);
     assertThat(queue.settle(succeed(lease))).isEqualTo(Ack.ACCEPTED);
@@ -177,7 +177,7 @@ class FenceTest extends QueueFixture {
   }
 
   @Test
-  void a_late_failure_is_not_taken_for_the_one_that_ended_the_attempt() {
+  void a_late_failure_is_not_mistaken_for_the_timeout_that_ended_the_attempt() {
     Lease lease = addAndClaim(job().timeout(Duration.ofMillis(1)));
     set(lease.job(), "started_at = now() - interval '1 hour'");
     maintenance.expire(Duration.ZERO);
@@ -185,7 +185,7 @@ class FenceTest extends QueueFixture {
   }
 
   @Test
-  void one_batch_gives_each_its_own_answer_in_order() {
+  void a_batch_settle_returns_one_result_per_settlement_in_order() {
     queue.enqueue(jobs(5));
     List<Lease> leases = claim(5).stream().map(job -> job.lease()).toList();
     Lease lost = leases.get(2);
@@ -210,11 +210,11 @@ class FenceTest extends QueueFixture {
   }
 
   @Test
-  void an_attempt_that_stands_twice_in_one_batch_ends_once() {
+  void an_attempt_settled_twice_in_one_batch_is_settled_once() {
     Lease once = running();
     Settlement.Fail failed = fail(once, FLAKY);
     assertThat(queue.settle(List.of(failed, failed, succeed(once))))
-        .as("the first one counts, and the same again is answered the same")
+        .as("the first one counts, and a repeated one gets the same result")
         .containsExactly(Ack.ACCEPTED, Ack.ACCEPTED, Ack.LEASE_LOST);
     assertThat(state(once.job())).isEqualTo(JobState.RETRYING);
 
@@ -226,7 +226,7 @@ class FenceTest extends QueueFixture {
   }
 
   @Test
-  void an_empty_batch_is_no_trouble() {
+  void an_empty_batch_returns_an_empty_list() {
     assertThat(queue.settle(List.of())).isEmpty();
     assertThat(queue.report(List.of())).isEmpty();
     assertThat(queue.heartbeat(List.of(), LEASE)).isEmpty();
@@ -235,7 +235,7 @@ class FenceTest extends QueueFixture {
   }
 
   @Test
-  void succeeding_and_reaping_at_once_leaves_one_of_the_two() {
+  void concurrent_succeed_and_reap_have_one_winner() {
     Queue reaper = another();
     for (int round = 0; round < 100; round++) {
       Lease lease = running();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(DatabaseExtension.class)
 class MovedRowTest {
   @Test
-  void a_row_that_a_heartbeat_moved_while_it_was_waited_for_is_settled(TestDatabase db)
+  void a_settle_finds_a_row_that_a_heartbeat_moved_while_it_waited_for_the_lock(TestDatabase db)
       throws Exception {
     try (Queue queue = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
         Connection heartbeat = db.dataSource().getConnection();

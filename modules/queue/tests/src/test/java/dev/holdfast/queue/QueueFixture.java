@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** An empty queue for each test, and the words the tests are written in. */
+/** An empty queue for each test, and helper methods. */
 @ExtendWith(DatabaseExtension.class)
 public abstract class QueueFixture {
   public static final String QUEUE = Job.DEFAULT_QUEUE;
@@ -51,7 +51,7 @@ public abstract class QueueFixture {
 
   public static TestDatabase db;
 
-  /** The doors, opened anew for each test. */
+  /** The queue, opened again for each test. */
   public Queue opened;
 
   public JobQueue queue;
@@ -64,15 +64,16 @@ public abstract class QueueFixture {
   @BeforeAll
   protected static void create(TestDatabase database) {
     db = database;
-    db.sql(Watchman.sql());
-    db.sql(Watchman.LOOK_AWAY);
+    db.sql(TransitionGuard.sql());
+    db.sql(TransitionGuard.DISABLE_TRIGGERS);
   }
 
   @BeforeEach
   protected void open() {
     db.sql(
         "TRUNCATE holdfast.job, holdfast.claim, holdfast.queue, holdfast.global_pause, holdfast.api_key,"
-            + " holdfast.signing_key, holdfast.idempotency_key, public.seen CASCADE");
+            + " holdfast.signing_key, holdfast.idempotency_key, holdfast.history, holdfast.queue_depth,"
+            + " holdfast.history_cursor, public.seen CASCADE");
     opened = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
     queue = opened.jobs();
     queries = opened.queries();
@@ -87,7 +88,7 @@ public abstract class QueueFixture {
     opened.close();
   }
 
-  /** Another client of the same database, with connections of its own. */
+  /** Another client of the same database, with its own connections. */
   protected Queue another() {
     Queue other = new Queue(db.dataSource(db.url(), 10), new JacksonCodec(), Queue.Options.DEFAULT);
     others.add(other);
@@ -114,7 +115,7 @@ public abstract class QueueFixture {
     return claimOne(QUEUE).lease();
   }
 
-  /** Asks again when it is told that there may be one in a moment, as a worker does. */
+  /** Claims again while the next job is due in a moment, as a worker does. */
   private LeasedJob claimOne(String name) {
     Claimed claimed = queue.claim(name, 1, WORKER, LEASE);
     while (claimed.jobs().isEmpty() && isSoon(claimed.nextDue())) {
@@ -140,7 +141,7 @@ public abstract class QueueFixture {
     return addAndClaim(job());
   }
 
-  /** As if the worker had not been heard for an hour, with a lease of no length. */
+  /** As if the last heartbeat had been an hour ago, with a lease of zero length. */
   protected void expire(Lease lease) {
     int rows =
         db.sql(

@@ -1,16 +1,22 @@
 package dev.holdfast.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.schedule.ScheduledRun;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
@@ -37,7 +43,7 @@ class ScheduleTest extends QueueFixture {
     return admin.schedules().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
   }
 
-  /** As if nobody had looked for so many years. */
+  /** As if no sweep had run for so many years. */
   private void overdue(int years) {
     db.sql(
         "UPDATE holdfast.schedule SET next_fire_at = (date_trunc('year', now() AT TIME ZONE 'UTC')"
@@ -46,7 +52,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void its_job_has_the_attempts_that_hold_when_it_is_enqueued() {
+  void the_job_has_the_max_attempts_in_force_when_it_is_enqueued() {
     admin.schedule(everyYear());
     overdue(0);
     RetryDefaults defaults = RetryDefaults.of(new RetryDefaults.Retries(7, null));
@@ -58,7 +64,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void it_fires_when_its_time_has_come_and_not_before() {
+  void it_fires_when_due_and_not_before() {
     admin.schedule(everyYear());
     assertThat(maintenance.fire()).isZero();
     overdue(0);
@@ -75,7 +81,38 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void any_number_of_nodes_fire_it_once() {
+  void it_lists_its_last_ten_jobs_with_their_states() {
+    admin.schedule(everyYear());
+    assertThat(status("tick").lastRuns()).isEmpty();
+    overdue(0);
+    maintenance.fire();
+    JobId fired = queries.list(JobFilter.ALL).getFirst().id();
+    queue.settle(succeed(claimOne()));
+    for (int i = 0; i < 11; i++) {
+      admin.runSchedule("tick");
+    }
+    assertThat(status("tick").lastRuns()).hasSize(10);
+    db.sql("DELETE FROM holdfast.job WHERE state = 'PENDING'");
+    assertThat(status("tick").lastRuns()).as("those that were deleted").isEmpty();
+    JobId newest = admin.runSchedule("tick").orElseThrow().id();
+    db.sql("UPDATE holdfast.schedule SET last_jobs = last_jobs || ?", fired.value());
+    assertThat(status("tick").lastRuns())
+        .extracting(ScheduledRun::id, ScheduledRun::state)
+        .containsExactly(tuple(newest, JobState.PENDING), tuple(fired, JobState.SUCCEEDED));
+    assertThat(status("tick").lastRuns().getLast().finishedAt()).isNotNull();
+  }
+
+  @Test
+  void a_duplicate_of_a_job_is_not_listed_again_among_the_last_jobs() {
+    admin.schedule(everyYear().withoutOverlap());
+    overdue(0);
+    maintenance.fire();
+    assertThat(admin.runSchedule("tick").orElseThrow().duplicate()).isTrue();
+    assertThat(status("tick").lastRuns()).hasSize(1);
+  }
+
+  @Test
+  void concurrent_nodes_fire_it_once() {
     admin.schedule(everyYear());
     overdue(0);
     List<Queue> nodes = List.of(opened, another(), another(), another());
@@ -88,7 +125,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void a_transaction_that_runs_twice_makes_one_job() {
+  void firing_the_same_time_twice_makes_one_job() {
     admin.schedule(everyYear());
     overdue(0);
     maintenance.fire();
@@ -98,7 +135,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void missed_times_are_made_up_for_once_not_at_all_or_each() {
+  void missed_times_are_fired_once_skipped_or_fired_each() {
     admin.schedule(everyYear());
     overdue(10);
     assertThat(maintenance.fire()).isEqualTo(1);
@@ -114,7 +151,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void without_overlap_a_time_before_the_last_one_has_ended_is_passed_over() {
+  void without_overlap_a_time_is_skipped_while_the_last_job_has_not_ended() {
     admin.schedule(everyYear().withoutOverlap());
     overdue(0);
     maintenance.fire();
@@ -129,7 +166,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void a_paused_schedule_fires_nothing_and_makes_up_for_nothing() {
+  void a_paused_schedule_fires_nothing_and_catches_up_nothing() {
     admin.schedule(everyYear().missedFires(MissedFires.ALL));
     assertThat(admin.pauseSchedule("tick")).isTrue();
     assertThat(admin.pauseSchedule("tick")).isFalse();
@@ -142,7 +179,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void setting_it_again_does_not_lose_a_time_that_is_due() {
+  void setting_it_again_keeps_a_due_fire_time() {
     admin.schedule(everyYear());
     overdue(0);
     admin.schedule(everyYear());
@@ -161,7 +198,57 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_cannot_be_repeated_is_refused() {
+  void an_interval_counts_from_the_last_fire_time_not_from_when_it_was_noticed() {
+    admin.schedule(Schedule.every("tick", Duration.ofSeconds(30), Job.of("tick")));
+    Instant first = status("tick").nextFireAt();
+    assertThat(first).isBetween(Instant.now(), Instant.now().plusSeconds(31));
+    db.sql("UPDATE holdfast.schedule SET next_fire_at = next_fire_at - interval '40 seconds'");
+    assertThat(maintenance.fire()).isEqualTo(1);
+    assertThat(status("tick").nextFireAt()).isEqualTo(first.minusSeconds(10));
+    assertThat(status("tick").cron()).isEqualTo("@every 30s");
+    admin.schedule(Schedule.every("tick", Duration.ofSeconds(30), Job.of("tick")));
+    assertThat(status("tick").nextFireAt()).as("set again").isEqualTo(first.minusSeconds(10));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"@every 1s", "* * * * * *", "*/2 * * * * ?"})
+  void years_of_missed_seconds_are_caught_up_at_once(String cron) {
+    admin.schedule(Schedule.of("tick", cron, UTC, Job.of("tick")));
+    db.sql("UPDATE holdfast.schedule SET next_fire_at = timestamptz '2000-01-01 00:00:00Z'");
+    assertThat(maintenance.fire()).isEqualTo(1);
+    assertThat(status("tick").lastFiredAt())
+        .isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(5));
+    assertThat(queries.list(JobFilter.ALL)).hasSize(1);
+  }
+
+  @Test
+  void a_sweep_returns_when_the_next_schedule_is_due() {
+    assertThat(maintenance.fireOnTime()).isEmpty();
+    admin.schedule(everyYear());
+    admin.schedule(Schedule.every("often", Duration.ofSeconds(30), Job.of("tick")));
+    assertThat(maintenance.fireOnTime().orElseThrow())
+        .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(30));
+    admin.pauseSchedule("often");
+    assertThat(maintenance.fireOnTime().orElseThrow()).isGreaterThan(Duration.ofMinutes(1));
+    assertThat(queries.list(JobFilter.ALL)).isEmpty();
+    overdue(0);
+    maintenance.fireOnTime();
+    assertThat(queries.list(JobFilter.ALL)).hasSize(1);
+  }
+
+  @Test
+  void running_it_now_does_not_change_its_next_fire_time() {
+    admin.schedule(everyYear().withoutOverlap());
+    Instant next = status("tick").nextFireAt();
+    JobId id = admin.runSchedule("tick").orElseThrow().id();
+    assertThat(queries.find(id).orElseThrow().runKey()).isEqualTo("tick");
+    assertThat(admin.runSchedule("tick").orElseThrow()).isEqualTo(new Enqueued(id, true));
+    assertThat(status("tick").nextFireAt()).isEqualTo(next);
+    assertThat(admin.runSchedule("nothing")).isEmpty();
+  }
+
+  @Test
+  void an_invalid_cron_and_a_job_with_a_key_are_refused() {
     assertRefused(
         Refusal.BAD_SCHEDULE, () -> Schedule.of("x", "@daily", UTC, Job.of("x").uniqueKey("k")));
     assertRefused(
@@ -193,7 +280,7 @@ class ScheduleTest extends QueueFixture {
         "timeout_ms = -1                                 | timeout",
         "payload = (SELECT jsonb_agg('1e131071'::jsonb) FROM generate_series(1, 9000)) | too long",
       })
-  void a_schedule_that_cannot_be_read_is_told_and_stops_no_other(String damage, String told) {
+  void an_unreadable_schedule_is_reported_and_blocks_no_other(String damage, String told) {
     twoWithABroken(damage);
     assertThat(reason(status("a-broken"))).contains(told);
     assertThat(maintenance.fire()).isEqualTo(1);
@@ -203,7 +290,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void a_schedule_whose_payload_is_damaged_is_told_and_stops_no_other() {
+  void a_schedule_with_a_damaged_payload_is_reported_and_blocks_no_other() {
     db.sql("CREATE CAST (bytea AS jsonb) WITHOUT FUNCTION");
     try {
       twoWithABroken("payload = '\\x01000000'::bytea::jsonb");
@@ -216,7 +303,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void a_schedule_whose_run_fails_is_told_tried_again_and_fires_once_it_can() {
+  void a_schedule_that_fails_to_fire_is_reported_retried_and_fires_once_possible() {
     twoWithABroken("kind = 'refused'");
     db.sql("ALTER TABLE holdfast.job ADD CONSTRAINT not_that CHECK (kind <> 'refused') NOT VALID");
     try {
@@ -234,7 +321,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void setting_a_broken_schedule_anew_mends_it_and_it_can_be_removed() {
+  void a_broken_schedule_can_be_set_again_and_removed() {
     twoWithABroken("zone = 'Moon'");
     maintenance.fire();
     assertRefused(
@@ -249,7 +336,7 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
-  void more_broken_schedules_than_are_fired_at_once_leave_room_for_others() {
+  void more_broken_schedules_than_one_batch_do_not_block_others() {
     for (int i = 0; i < 100; i++) {
       admin.schedule(Schedule.of("broken-" + i, "@yearly", UTC, Job.of("never")));
     }

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A job alone in its queue, in the state to be tried, and the lease it has or had. It came after
+ * A job alone in its queue, in the state under test, and the lease it has or had. It depends on
  * another job, which has ended unless the state is WAITING.
  */
 record Subject(Queue queue, TestDatabase db, Job before, Job job, Lease lease) {
@@ -22,7 +22,7 @@ record Subject(Queue queue, TestDatabase db, Job before, Job job, Lease lease) {
     Subject subject = new Subject(queue, db, before, job, new Lease(job.id(), 1));
     if (state != JobState.WAITING) {
       subject.endTheOneBefore(true);
-      // A worker of its own: what others lost says nothing about this job.
+      // Its own worker, so that leases lost by others do not affect this job.
       queue.jobs().claim(job.queue(), 1, "worker:" + job.id(), QueueFixture.LEASE);
     }
     switch (state) {

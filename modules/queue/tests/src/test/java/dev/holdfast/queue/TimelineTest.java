@@ -45,7 +45,7 @@ class TimelineTest extends QueueFixture {
   }
 
   @Test
-  void a_successful_job_tells_its_whole_story_in_order() {
+  void a_successful_job_has_all_its_events_in_order() {
     Lease lease = running();
     queue.report(List.of(event(lease, EventType.SOURCE_READY), progress(lease, 10)));
     queue.report(List.of(progress(lease, 60)));
@@ -70,14 +70,14 @@ class TimelineTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_just_succeeds_writes_no_row_but_its_own() {
+  void a_job_that_only_succeeds_writes_no_row_but_its_own() {
     queue.settle(succeed(running()));
     assertThat(db.count("SELECT count(*) FROM holdfast.event")).isZero();
     assertThat(db.count("SELECT count(*) FROM holdfast.attempt")).isZero();
   }
 
   @Test
-  void the_timeline_grows_with_the_job() {
+  void the_timeline_shows_creation_claim_and_success() {
     JobId job = add(job());
     assertThat(events(job)).containsExactly("created");
     Lease lease = claimOne();
@@ -87,7 +87,7 @@ class TimelineTest extends QueueFixture {
   }
 
   @Test
-  void every_way_an_attempt_can_end_has_its_place() {
+  void every_way_an_attempt_can_end_has_an_event() {
     JobId job = add(job().maxAttempts(2));
     queue.settle(new Settlement.Snooze(claimOne(), Duration.ZERO));
     queue.settle(new Settlement.Release(claimOne(), false));
@@ -145,7 +145,7 @@ class TimelineTest extends QueueFixture {
   }
 
   @Test
-  void the_attempt_that_runs_has_no_end_yet() {
+  void a_running_attempt_has_no_end() {
     Lease lease = running();
     Attempt running = queries.attempts(lease.job()).getFirst();
     assertThat(running.outcome()).isEqualTo(AttemptOutcome.RUNNING);
@@ -158,7 +158,7 @@ class TimelineTest extends QueueFixture {
   }
 
   @Test
-  void the_last_progress_can_be_read_in_the_job() {
+  void the_latest_progress_can_be_read_from_the_job() {
     Lease lease = running();
     assertThat(status(lease.job()).progress()).isNull();
     queue.report(
@@ -175,11 +175,11 @@ class TimelineTest extends QueueFixture {
     assertThat(status(lease.job()).progressMessage()).isEqualTo("50 of 100");
     queue.settle(new Settlement.Release(lease, false));
     claimOne();
-    assertThat(status(lease.job()).progress()).as("a new attempt begins anew").isNull();
+    assertThat(status(lease.job()).progress()).as("a new attempt has no progress").isNull();
   }
 
   @Test
-  void one_batch_may_report_for_many_jobs_and_each_gets_its_own_answer() {
+  void one_batch_reports_for_many_jobs_and_returns_one_result_each() {
     Lease one = running();
     Lease two = running();
     Lease lost = new Lease(one.job(), 7);
@@ -192,7 +192,7 @@ class TimelineTest extends QueueFixture {
   }
 
   @Test
-  void events_from_many_reporters_at_once_have_no_gaps() {
+  void concurrent_event_reports_leave_no_gaps() {
     Lease lease = running();
     Lease other = running();
     Parallel.run(
@@ -214,7 +214,7 @@ class TimelineTest extends QueueFixture {
   }
 
   @Test
-  void reports_settles_and_cancels_at_once_still_make_one_timeline() {
+  void concurrent_reports_settles_and_cancels_make_one_timeline() {
     for (int round = 0; round < 20; round++) {
       Lease lease = running();
       Parallel.run(
@@ -246,7 +246,7 @@ class TimelineTest extends QueueFixture {
   }
 
   @Test
-  void the_data_of_an_event_is_kept() {
+  void the_data_of_an_event_is_stored() {
     Lease lease = running();
     Json data = new Json("{\"path\": \"results/a \\\"b\\\".csv\", \"rows\": [1, null, \"ü😀\"]}");
     queue.report(List.of(new Report.Event(lease, "exported", data)));

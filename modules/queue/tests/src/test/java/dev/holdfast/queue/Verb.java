@@ -5,6 +5,7 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.job.JobState;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -249,6 +250,18 @@ enum Verb {
       job.set("when_dependency_fails = 'FAIL'");
       job.endTheOneBefore(false);
       job.queue().maintenance().promote();
+    }
+  },
+  EDIT {
+    @Override
+    void on(Subject job) {
+      job.queue().jobs().edit(job.id(), JobEdit.NOTHING.priority(1));
+    }
+  },
+  DELETE {
+    @Override
+    void on(Subject job) {
+      job.queue().jobs().delete(job.id());
     }
   },
   RETAIN {

@@ -91,7 +91,7 @@ class PatchSearchTest {
 
   /** Git writes only what is new in it. */
   @Test
-  void finds_a_secret_in_a_binary_file_that_was_changed() throws Exception {
+  void finds_a_secret_in_a_changed_binary_file() throws Exception {
     byte[] before = noise(5_000);
     assertThat(isFound(SECRET, before, new byte[120], SECRET.getBytes(UTF_8))).isTrue();
     assertThat(Files.readString(folder.resolve("patch"))).contains("\ndelta ");
@@ -99,7 +99,7 @@ class PatchSearchTest {
   }
 
   @Test
-  void finds_a_private_key_and_not_the_line_that_every_one_begins_with() throws Exception {
+  void finds_a_private_key_and_not_its_header_line_alone() throws Exception {
     Files.writeString(file, "before\n");
     sh("git add file");
     String begin = "-----BEGIN PRIVATE KEY-----\n";

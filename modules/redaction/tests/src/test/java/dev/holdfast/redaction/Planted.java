@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 
 /**
  * Text with secrets between ⟦ and ⟧. Braces stand for random characters, such as {36}, {hex32},
- * {upper16}: nothing here looks like a secret to those who search repositories for them.
+ * {upper16}: nothing here looks like a secret to secret scanners.
  */
 public record Planted(String template) {
   private static final Pattern BLANK = Pattern.compile("\\{(hex|upper|digits|)(\\d+)}");

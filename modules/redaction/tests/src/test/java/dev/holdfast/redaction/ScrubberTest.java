@@ -33,31 +33,31 @@ class ScrubberTest {
 
   @ParameterizedTest
   @MethodSource("secrets")
-  void a_secret_vanishes_and_what_is_around_it_stays(Planted planted) {
+  void a_secret_is_masked_and_the_text_around_it_is_unchanged(Planted planted) {
     assertThat(KNOWING_NOTHING.scrub(planted.text())).isEqualTo(planted.scrubbed());
   }
 
   @ParameterizedTest
   @MethodSource("secrets")
-  void to_scrub_again_changes_nothing(Planted planted) {
+  void scrubbing_is_idempotent(Planted planted) {
     String once = KNOWING_NOTHING.scrub(planted.text());
     assertThat(KNOWING_NOTHING.scrub(once)).isEqualTo(once);
   }
 
   @ParameterizedTest
   @MethodSource("ordinary")
-  void ordinary_text_stays_as_it_is(String line) {
+  void ordinary_text_is_unchanged(String line) {
     assertThat(KNOWING_NOTHING.scrub(line)).isEqualTo(line);
   }
 
   @Test
-  void the_tables_are_as_long_as_they_should_be() {
+  void the_tables_have_enough_distinct_samples() {
     assertThat(Planted.SECRETS).hasSizeGreaterThanOrEqualTo(100).doesNotHaveDuplicates();
     assertThat(Planted.ORDINARY).hasSizeGreaterThanOrEqualTo(60).doesNotHaveDuplicates();
   }
 
   @Test
-  void lines_are_scrubbed_each_for_itself() {
+  void lines_are_scrubbed_separately() {
     String text = String.join("\n", secrets().map(Planted::text).toList());
     String scrubbed = String.join("\n", secrets().map(Planted::scrubbed).toList());
     assertThat(KNOWING_NOTHING.scrub(text)).isEqualTo(scrubbed);
@@ -65,7 +65,7 @@ class ScrubberTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"tr0ub4dor&3", "päss wörd/+", "q\"uo\\te\tx", "ab?>~~ÿ<?>", "plainvalue"})
-  void a_known_value_is_found_however_it_is_written(String secret) {
+  void a_known_value_is_masked_in_every_escaping(String secret) {
     Scrubber scrubber = Scrubber.knowing(List.of(secret));
     String percent = URLEncoder.encode(secret, UTF_8).replace("+", "%20");
     String json = secret.replace("\\", "\\\\").replace("\"", "\\\"").replace("\t", "\\t");
@@ -85,7 +85,7 @@ class ScrubberTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"tr0ub4dor&3", "päss wörd", "ab?>~~ÿ<?>", "plainvalue", "sixsix"})
-  void a_known_value_is_found_in_base64_wherever_it_stands(String secret) {
+  void a_known_value_is_masked_in_base64_at_every_offset(String secret) {
     Scrubber scrubber = Scrubber.knowing(List.of(secret));
     for (String before : List.of("", "u", "us", "use", "user:")) {
       for (String after : List.of("", "!", "!!", "!!!")) {
@@ -107,7 +107,7 @@ class ScrubberTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"tr0ub4dor&3", "päss wörd/+", "a/b/c/d", "<q&uo\"te>", "plainvalue"})
-  void a_known_value_is_found_in_other_encodings(String secret) {
+  void a_known_value_is_masked_in_other_encodings(String secret) {
     Scrubber scrubber = Scrubber.knowing(List.of(secret));
     HexFormat hex = HexFormat.of();
     for (Charset charset : List.of(UTF_8, UTF_16LE, UTF_16BE)) {
@@ -159,7 +159,7 @@ class ScrubberTest {
       String written = dump.formatHex(secret.getBytes(UTF_8));
       assertThat(scrubber.scrub("<" + written + ">")).as(written).isEqualTo("<***>");
     }
-    // As it is read when somebody prints UTF-16.
+    // UTF-16 output that is read as Latin-1.
     String wide = new String(secret.getBytes(UTF_16LE), ISO_8859_1);
     assertThat(Scrubber.knowing(List.of("plainvalue")).scrub(wide)).doesNotContain("plainvalue");
   }
@@ -181,7 +181,7 @@ class ScrubberTest {
         "hunter2\u001b7 xx\u001b8-hunter2",
         "h\0u\0n\0t\0e\0r\u00002\0-\0h\0u\0n\0t\0e\0r\u00002\0"
       })
-  void a_secret_is_found_however_it_is_drawn(String drawn) {
+  void a_secret_is_masked_among_terminal_control_sequences(String drawn) {
     Scrubber knowing = Scrubber.knowing(List.of("hunter2-hunter2"));
     assertThat(knowing.scrub("it is " + drawn)).matches("(it is )?\\*\\*\\*");
     StringBuilder streamed = new StringBuilder();
@@ -192,14 +192,14 @@ class ScrubberTest {
   }
 
   @Test
-  void the_half_of_a_known_value_at_the_end_of_a_text_that_was_cut_vanishes() {
+  void a_known_value_cut_off_at_the_end_of_the_text_is_masked() {
     Scrubber scrubber = Scrubber.knowing(List.of("hunter2-hunter2"));
     assertThat(scrubber.scrub("it is hunter2-hun…")).isEqualTo("it is ***…");
     assertThat(scrubber.scrub("hunters…")).isEqualTo("hunters…");
   }
 
   @Test
-  void texts_within_a_structure_are_scrubbed_and_names_stay() {
+  void strings_in_a_structure_are_scrubbed_and_field_names_are_kept() {
     assertThat(
             KNOWING_NOTHING.scrubTexts(
                 Map.of("password", List.of("password=hunter2", 3, Map.of("a", "token=abcdef")))))
@@ -207,14 +207,14 @@ class ScrubberTest {
   }
 
   @Test
-  void a_known_value_is_found_in_wrapped_base64() {
+  void a_known_value_is_masked_in_wrapped_base64() {
     String secret = "0123456789abcdefghijklmnopqrstuvwxyz".repeat(4);
     String wrapped = Base64.getMimeEncoder().encodeToString(secret.getBytes(UTF_8));
     assertThat(Scrubber.knowing(List.of(secret)).scrub(wrapped)).isEqualTo("***\n***\n***");
   }
 
   @Test
-  void a_known_value_that_was_wrapped_vanishes_from_all_of_its_lines() {
+  void a_wrapped_known_value_is_masked_in_all_of_its_lines() {
     Scrubber scrubber = Scrubber.knowing(List.of("0123456789-abcdef"));
     for (int at = 1; at < "0123456789-abcdef".length(); at++) {
       String wrapped = new StringBuilder("0123456789-abcdef").insert(at, "\n  ").toString();
@@ -229,7 +229,7 @@ class ScrubberTest {
   }
 
   @Test
-  void a_known_value_vanishes_from_a_file_in_wrapped_base64() {
+  void a_known_value_is_masked_in_a_file_in_wrapped_base64() {
     Scrubber scrubber = Scrubber.knowing(List.of("0123456789-abcdef"));
     for (int before = 20; before < 60; before++) {
       byte[] file = ("x".repeat(before) + "0123456789-abcdef\n").getBytes(UTF_8);
@@ -243,7 +243,7 @@ class ScrubberTest {
   }
 
   @Test
-  void what_begins_like_a_known_value_waits_for_the_next_line_and_stays() {
+  void text_that_begins_like_a_known_value_is_held_until_the_next_line_and_kept() {
     Scrubber scrubber = Scrubber.knowing(List.of("holdfast-0123456789"));
     StringBuilder streamed = new StringBuilder();
     try (ScrubbingStream stream = scrubber.stream(streamed::append)) {
@@ -257,7 +257,7 @@ class ScrubberTest {
   }
 
   @Test
-  void a_known_value_of_several_lines_is_found_line_by_line() {
+  void a_known_value_of_several_lines_is_masked_line_by_line() {
     Scrubber scrubber = Scrubber.knowing(List.of("first-line\nshort\n\nlast-line\n"));
     assertThat(scrubber.scrub("a first-line\nb short\nc last-line"))
         .isEqualTo("a ***\nb short\nc ***");
@@ -266,19 +266,19 @@ class ScrubberTest {
   }
 
   @Test
-  void a_known_value_longer_than_the_rules_look_ahead_is_found() {
+  void a_known_value_longer_than_the_look_ahead_of_the_rules_is_masked() {
     String secret = "abcdefghij".repeat(1_000);
     assertThat(Scrubber.knowing(List.of(secret)).scrub("<" + secret + ">")).isEqualTo("<***>");
   }
 
   @Test
-  void a_known_value_is_hidden_to_its_end_though_a_rule_sees_a_shorter_one() {
+  void a_known_value_is_masked_to_its_end_though_a_rule_matches_less() {
     Scrubber scrubber = Scrubber.knowing(List.of("abcdef, ghijkl"));
     assertThat(scrubber.scrub("password=abcdef, ghijkl;")).isEqualTo("password=***;");
   }
 
   @Test
-  void what_is_a_secret_only_now_that_another_one_is_hidden_vanishes_too() {
+  void a_secret_that_matches_a_rule_only_after_another_was_masked_is_masked_too() {
     Scrubber scrubber = Scrubber.knowing(List.of("kn/own-value"));
     String scrubbed = scrubber.scrub("https://bob:abkn/own-valuecd@example.com/");
     assertThat(scrubbed).isEqualTo("https://bob:***@example.com/");
@@ -287,19 +287,19 @@ class ScrubberTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "a", "12345", "true", "password", "Localhost", "1234567", "aaaaaaaa"})
-  void a_trivial_value_is_not_looked_for(String value) {
+  void a_trivial_known_value_is_not_masked(String value) {
     String text = "it is " + value + " and true, password, Localhost, 1234567, aaaaaaaa";
     assertThat(Scrubber.knowing(List.of(value)).scrub(text)).isEqualTo(text);
   }
 
   @Test
-  void the_whole_value_is_hidden_when_another_is_its_beginning() {
+  void the_whole_value_is_masked_when_another_is_its_prefix() {
     Scrubber scrubber = Scrubber.knowing(List.of("abcdefgh", "abcdefghijklm", "fghijklmnop"));
     assertThat(scrubber.scrub("-abcdefghijklm- -abcdefghijklmnop-")).isEqualTo("-***- -***-");
   }
 
   @Test
-  void a_private_key_without_end_does_not_silence_what_follows() {
+  void an_unterminated_private_key_masks_a_bounded_amount_of_text() {
     String text = "-----BEGIN RSA PRIVATE KEY-----\n" + "x".repeat(79).concat("\n").repeat(400);
     String scrubbed = KNOWING_NOTHING.scrub("before\n" + text + "after\n");
     assertThat(scrubbed)
@@ -311,7 +311,7 @@ class ScrubberTest {
   }
 
   @Test
-  void a_private_key_goes_on_in_lines_that_come_later_and_silences_nothing_else() {
+  void a_private_key_is_masked_across_calls_and_nothing_after_it() {
     String before = KNOWING_NOTHING.scrub("x\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n") + "\n";
     assertThat(before).isEqualTo("x\n-----BEGIN RSA PRIVATE KEY-----***\n");
     assertThat(KNOWING_NOTHING.scrubAfter(before, "DEK-Info: AES\n\nMII+/a==\r\n")).isEmpty();
@@ -325,7 +325,7 @@ class ScrubberTest {
   }
 
   @Test
-  void what_follows_a_private_key_is_scrubbed_too() {
+  void text_after_a_private_key_is_scrubbed_too() {
     assertThat(
             KNOWING_NOTHING.scrub(
                 "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\npassword=hunter2\nbye"))
@@ -333,7 +333,7 @@ class ScrubberTest {
   }
 
   @Test
-  void a_secret_anywhere_in_an_endless_line_vanishes() {
+  void a_secret_anywhere_in_a_very_long_line_is_masked() {
     for (int before = 11_000; before < 18_000; before += 97) {
       String text = ". ".repeat(before / 2) + "password=hunter2 " + "- ".repeat(10_000);
       assertThat(KNOWING_NOTHING.scrub(text)).isEqualTo(text.replace("hunter2", "***"));
@@ -341,7 +341,7 @@ class ScrubberTest {
   }
 
   @Test
-  void an_endless_secret_is_one_mask() {
+  void a_very_long_secret_becomes_one_mask() {
     assertThat(KNOWING_NOTHING.scrub("password=" + "x1".repeat(500_000) + "\nnext"))
         .isEqualTo("password=***\nnext");
   }

@@ -30,7 +30,7 @@ class ScrubbingStreamTest {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void however_the_text_is_cut_the_outcome_is_the_same(long seed) {
+  void the_output_does_not_depend_on_how_the_text_is_cut(long seed) {
     Random random = new Random(seed);
     StringBuilder text = new StringBuilder();
     StringBuilder expected = new StringBuilder();
@@ -47,10 +47,10 @@ class ScrubbingStreamTest {
     assertThat(SCRUBBER.scrub(all())).isEqualTo(all());
   }
 
-  /** Without line ends, and longer than is held back: nobody can say what it should become. */
+  /** Without line ends, and longer than the part that is held back. */
   @ParameterizedTest
   @MethodSource("seeds")
-  void that_holds_for_endless_lines_too(long seed) {
+  void the_output_for_very_long_lines_does_not_depend_on_how_they_are_cut(long seed) {
     Random random = new Random(seed);
     StringBuilder text = new StringBuilder();
     while (text.length() < 60_000) {
@@ -82,7 +82,7 @@ class ScrubbingStreamTest {
   }
 
   @Test
-  void whole_lines_are_handed_out_at_once_and_the_beginning_of_one_is_not() {
+  void whole_lines_are_emitted_at_once_and_partial_ones_are_not() {
     ScrubbingStream stream = stream();
     stream.write("one\ntwo\nthr");
     assertThat(all()).isEqualTo("one\ntwo\n");
@@ -96,7 +96,7 @@ class ScrubbingStreamTest {
   }
 
   @Test
-  void of_what_a_program_redraws_the_last_is_handed_out() {
+  void of_a_redrawn_line_only_the_last_version_is_emitted() {
     ScrubbingStream stream = stream();
     stream.write("10%\r20%\r30");
     assertThat(all()).isEmpty();
@@ -106,7 +106,7 @@ class ScrubbingStreamTest {
   }
 
   @Test
-  void to_close_hands_out_the_rest() {
+  void closing_emits_the_rest() {
     ScrubbingStream stream = stream();
     stream.write("token=abcdef");
     assertThat(out).isEmpty();
@@ -117,7 +117,7 @@ class ScrubbingStreamTest {
   }
 
   @Test
-  void of_an_endless_line_little_is_held_back() {
+  void of_a_very_long_line_a_bounded_part_is_held_back() {
     ScrubbingStream stream = stream();
     int written = 0;
     for (int i = 0; i < 10_000; i++) {
@@ -130,7 +130,7 @@ class ScrubbingStreamTest {
   }
 
   @Test
-  void a_private_key_is_announced_and_then_silent_until_its_end() {
+  void a_private_key_emits_only_its_header_a_mask_and_its_footer() {
     ScrubbingStream stream = stream();
     stream.write("-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n");
     assertThat(all()).isEqualTo("-----BEGIN RSA PRIVATE KEY-----***");

@@ -55,14 +55,14 @@ class TerminalTextTest {
 
   @ParameterizedTest
   @MethodSource("drawn")
-  void is_what_one_reads_however_it_is_cut(String drawn, String expected) {
+  void is_the_text_a_terminal_shows_however_it_is_cut(String drawn, String expected) {
     for (int piece : new int[] {1, 2, 3, 1_000}) {
       assertThat(shown(drawn, piece)).isEqualTo(expected);
     }
   }
 
   @Test
-  void a_long_line_is_handed_out_before_it_ends_and_not_changed() {
+  void a_long_line_is_emitted_unchanged_before_it_ends() {
     String text = "0123456789".repeat(1_000) + "\nnext";
     for (int piece : new int[] {1, 7, 4_096, 20_000}) {
       assertThat(shown(text, piece)).isEqualTo(text);

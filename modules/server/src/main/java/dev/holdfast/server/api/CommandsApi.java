@@ -35,6 +35,7 @@ public final class CommandsApi {
     return List.of(
         Route.get("/v1/jobs/{id}/steps/{stepId}", Guard.READ, this::step),
         Route.get("/v1/jobs/{id}/steps/{stepId}/patch", Guard.READ, this::patch),
+        Route.get("/v1/jobs/{id}/patch", Guard.READ, this::patches),
         Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::command).maxBody(Route.SMALL));
   }
 
@@ -72,9 +73,21 @@ public final class CommandsApi {
             .patch(job, step)
             .orElseThrow(() -> Problem.notFound("step '" + step + "' has left no patch"));
     // A step's id may contain two characters that have a meaning in a path.
-    String name = step.replace('/', '-').replace(':', '-') + ".patch";
+    return download(patch, step.replace('/', '-').replace(':', '-'));
+  }
+
+  private Answer patches(Call call) {
+    JobId job = JobsApi.job(queries, call).id();
+    Patch all =
+        queries
+            .patches(job)
+            .orElseThrow(() -> Problem.notFound("no step of job " + job + " has left a patch"));
+    return download(all, job.toString());
+  }
+
+  private static Answer download(Patch patch, String name) {
     return Answer.text(200, "text/x-patch", patch.bytes())
-        .header("Content-Disposition", "attachment; filename=\"" + name + "\"");
+        .header("Content-Disposition", "attachment; filename=\"" + name + ".patch\"");
   }
 
   private Answer command(Call call) {

@@ -31,6 +31,7 @@ final class JobFilterParameters {
           "kind",
           "runId",
           "parentId",
+          "tag",
           "tenant",
           "search",
           "q",
@@ -66,6 +67,7 @@ final class JobFilterParameters {
         .kind(call.query("kind").map(Limits::kind).orElse(filter.kind()))
         .run(call.query("runId").map(JobId::parse).orElse(filter.run()))
         .parent(call.query("parentId").map(JobId::parse).orElse(filter.parent()))
+        .tag(call.query("tag").map(Limits::tag).orElse(filter.tag()))
         .text(call.query("q").map(JobFilterParameters::text).orElse(filter.content().text()))
         .from(call.query("createdAfter").map(JobFilterParameters::firstId).orElse(filter.from()))
         .before(

@@ -18,6 +18,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.search.JobCounts;
+import dev.holdfast.model.search.JobIdMatches;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
@@ -58,6 +59,7 @@ public final class JobsApi {
         Route.get("/v1/jobs", Guard.READ, this::list)
             .queries(JobFilterParameters.and("brief", "limit", "cursor")),
         Route.get("/v1/jobs/count", Guard.READ, this::count).queries(JobFilterParameters.and()),
+        Route.get("/v1/jobs/ids", Guard.READ, this::ids).queries("part"),
         Route.get("/v1/jobs/counts", Guard.READ, this::counts).queries(JobFilterParameters.and()),
         Route.get("/v1/jobs/{id}", Guard.READ, this::show).queries("include"),
         Route.get("/v1/jobs/{id}/timeline", Guard.READ, call -> only(call, EVENTS, this::events)),
@@ -113,6 +115,15 @@ public final class JobsApi {
   private Answer counts(Call call) {
     JobFilter wanted = wanted(call);
     return Answer.ok(wanted == null ? new JobCounts(List.of(), 0, false) : queries.counts(wanted));
+  }
+
+  private Answer ids(Call call) {
+    String part =
+        JobIdMatches.part(
+            call.query("part")
+                .orElseThrow(
+                    () -> new Problem(422, "invalid_value", "parameter 'part' is missing")));
+    return Answer.ok(queries.idsLike(part, call.caller().tenant()));
   }
 
   private DependenciesResource dependencies(Call call, JobId job) {

@@ -4,6 +4,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
 import dev.holdfast.contract.resource.CancellationResource;
+import dev.holdfast.contract.resource.JobPatch;
+import dev.holdfast.contract.resource.JobResource;
+import dev.holdfast.model.command.Deletion;
+import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
@@ -31,7 +35,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Cancels and retries jobs, one or many. */
+/** Cancels and retries jobs, one or many; changes and deletes one. */
 public final class OperateApi {
   private static final String REASON = "requested over HTTP";
 
@@ -51,6 +55,8 @@ public final class OperateApi {
     return List.of(
         Route.post("/v1/jobs/cancel", Guard.OPERATE, this::cancelMany).maxBody(Route.SMALL),
         Route.post("/v1/jobs/retry", Guard.OPERATE, this::retryMany).maxBody(Route.SMALL),
+        Route.patch("/v1/jobs/{id}", Guard.OPERATE, this::edit),
+        Route.delete("/v1/jobs/{id}", Guard.OPERATE, this::delete),
         Route.post("/v1/jobs/{id}/cancel", Guard.OPERATE, this::cancel).maxBody(Route.SMALL),
         Route.post("/v1/jobs/{id}/retry", Guard.OPERATE, this::retry).maxBody(Route.SMALL));
   }
@@ -91,6 +97,7 @@ public final class OperateApi {
       @Nullable String queue,
       @Nullable String kind,
       @Nullable JobId runId,
+      @Nullable String tag,
       @Nullable String search,
       @Nullable String q,
       @Nullable String createdAfter,
@@ -99,11 +106,11 @@ public final class OperateApi {
       q = q == null ? null : JobFilterParameters.text(q);
       queue = queue == null ? null : Limits.queue(queue);
       kind = kind == null ? null : Limits.kind(kind);
-      if (Stream.of(state, queue, kind, runId, search, q, createdAfter, createdBefore)
+      if (Stream.of(state, queue, kind, runId, tag, search, q, createdAfter, createdBefore)
           .allMatch(Objects::isNull)) {
         throw new WireException(
             WireException.Kind.WRONG_VALUE,
-            "field 'filter' must have a state, queue, kind, runId, text or time in it");
+            "field 'filter' must have a state, queue, kind, runId, tag, text or time in it");
       }
     }
 
@@ -123,6 +130,7 @@ public final class OperateApi {
           .queue(queue == null ? found.queue() : queue)
           .kind(kind == null ? found.kind() : kind)
           .run(runId == null ? found.run() : runId)
+          .tag(tag == null ? found.tag() : tag)
           .text(q == null ? found.content().text() : q)
           .from(createdAfter == null ? found.from() : JobFilterParameters.firstId(createdAfter))
           .before(
@@ -215,6 +223,46 @@ public final class OperateApi {
 
   private static ObjectNode withNext(ObjectNode node, Page page) {
     return page.next() == null ? node : node.put("next", page.next().toString());
+  }
+
+  private Answer edit(Call call) {
+    JobId id = call.id("id");
+    JobEdit.Answer answer =
+        queue
+            .edit(id, call.body(JobPatch.class).edit(), call.caller().tenant())
+            .orElseThrow(() -> JobsApi.unknown(id));
+    return switch (answer.outcome()) {
+      case EDITED -> Answer.ok(JobResource.of(JobsApi.job(queries, call)));
+      case ALREADY_RUNNING ->
+          throw inTheWay(
+              "job_running", "a worker has claimed the job: nothing was changed", answer);
+      case ALREADY_TERMINAL ->
+          throw inTheWay(
+              "job_already_terminal", "the job has already ended: nothing was changed", answer);
+    };
+  }
+
+  private static Problem inTheWay(String error, String message, JobEdit.Answer answer) {
+    return new Problem(409, error, message).with("state", answer.state().name());
+  }
+
+  private Answer delete(Call call) {
+    JobId id = call.id("id");
+    Deletion deletion =
+        queue.delete(id, call.caller().tenant()).orElseThrow(() -> JobsApi.unknown(id));
+    return switch (deletion.outcome()) {
+      case DELETED ->
+          Answer.ok(Wire.object().put("id", id.toString()).put("state", deletion.state().name()));
+      case RUNNING ->
+          throw new Problem(409, "job_running", "the job runs: cancel it first")
+              .with("state", deletion.state().name());
+      case AWAITED ->
+          throw new Problem(
+                  409,
+                  "job_awaited",
+                  "other jobs wait for how this one ends: cancel it, or delete them first")
+              .with("state", deletion.state().name());
+    };
   }
 
   private Answer retry(Call call) {

@@ -5,7 +5,6 @@ import dev.holdfast.contract.resource.ScheduleRequest;
 import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.QueueAdmin;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
@@ -18,11 +17,9 @@ import java.util.Optional;
 /** Schedules. They belong to no tenant, so only keys for all tenants may use them. */
 public final class SchedulesApi {
   private final QueueAdmin admin;
-  private final JobQueue jobs;
 
-  public SchedulesApi(QueueAdmin admin, JobQueue jobs) {
+  public SchedulesApi(QueueAdmin admin) {
     this.admin = admin;
-    this.jobs = jobs;
   }
 
   public List<Route> routes() {
@@ -51,7 +48,7 @@ public final class SchedulesApi {
 
   private Answer run(Call call) {
     return Answer.ok(
-        EnqueuedResource.of(jobs.runSchedule(named(call)).orElseThrow(SchedulesApi::unknown)));
+        EnqueuedResource.of(admin.runSchedule(named(call)).orElseThrow(SchedulesApi::unknown)));
   }
 
   private static String named(Call call) {

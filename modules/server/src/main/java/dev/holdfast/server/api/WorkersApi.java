@@ -1,10 +1,14 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.contract.resource.WorkerCommandResource;
+import dev.holdfast.contract.resource.WorkerExitResource;
+import dev.holdfast.contract.resource.WorkerLogResource;
 import dev.holdfast.contract.resource.WorkerResource;
+import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.command.AcceptedWorkerCommand;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -30,6 +34,11 @@ public final class WorkersApi {
   public List<Route> routes() {
     List<Route> routes = new ArrayList<>();
     routes.add(Route.get("/v1/workers", Guard.READ, this::list));
+    routes.add(
+        Route.get("/v1/workers/{component}/exits", Guard.READ, this::exits).queries("supervisor"));
+    routes.add(
+        Route.get("/v1/workers/{component}/log", Guard.READ, this::log)
+            .queries("supervisor", "cursor"));
     routes.add(post("/v1/workers/pause", this::pauseAll));
     routes.add(post("/v1/workers/resume", this::resumeAll));
     for (WorkerCommand.Action action : WorkerCommand.Action.values()) {
@@ -63,6 +72,28 @@ public final class WorkersApi {
             queue.workers().readings().fleet(call.caller().tenant()).all().stream()
                 .map(WorkerResource::of)
                 .toList()));
+  }
+
+  private Answer exits(Call call) {
+    call.caller().mustSeeEveryTenant("a worker");
+    return Answer.ok(
+        WorkerExitResource.Exits.of(
+            queue
+                .workers()
+                .exits()
+                .of(call.value("component"), call.query("supervisor").orElse(null))));
+  }
+
+  /** Workers of several supervisors may have the same component, but each log is one worker's. */
+  private Answer log(Call call) {
+    call.caller().mustSeeEveryTenant("a worker");
+    String supervisor =
+        call.query("supervisor")
+            .orElseThrow(
+                () -> new Problem(422, "invalid_value", "parameter 'supervisor' is missing"));
+    LogCursor after = call.query("cursor").map(LogCursor::parse).orElse(LogCursor.START);
+    WorkerLogs.Name worker = new WorkerLogs.Name(supervisor, call.value("component"));
+    return Answer.ok(WorkerLogResource.of(queue.workers().logs().read(worker, after)));
   }
 
   private @Nullable Instant workersPausedAt() {

@@ -89,8 +89,8 @@ final class PushedTask {
         return;
       }
       Delivery delivery = with.queue().delivery(job.lease());
-      if (delivery != Delivery.UNHEARD) {
-        heardOf(delivery);
+      if (delivery != Delivery.UNCONFIRMED) {
+        record(delivery);
         linger(exchange);
         return;
       }
@@ -100,7 +100,7 @@ final class PushedTask {
         return;
       }
       if (tries == TRIES || with.closed().getAsBoolean() || !isTimeFor(pause)) {
-        giveBack(reply);
+        requeue(reply);
         return;
       }
       Thread.sleep(Jitter.aroundHalf(pause));
@@ -119,8 +119,8 @@ final class PushedTask {
     with.status().works(dispatch.queue());
   }
 
-  private void heardOf(Delivery delivery) {
-    if (delivery == Delivery.HEARD) {
+  private void record(Delivery delivery) {
+    if (delivery == Delivery.CONFIRMED) {
       delivered();
     } else {
       breaker.undecided();
@@ -163,14 +163,14 @@ final class PushedTask {
     }
   }
 
-  private void giveBack(DispatchReply reply) {
+  private void requeue(DispatchReply reply) {
     Failure failure =
         Failure.of(
             FailureCategory.INFRASTRUCTURE,
             Failure.DISPATCH_FAILED,
             "the task could not be pushed to its worker: " + reply.shown());
     if (!with.queue().undelivered(job.lease(), failure, Jitter.aroundHalf(away()))) {
-      heardOf(with.queue().delivery(job.lease()));
+      record(with.queue().delivery(job.lease()));
       return;
     }
     if (with.closed().getAsBoolean()) {

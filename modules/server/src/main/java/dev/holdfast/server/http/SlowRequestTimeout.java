@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 public final class SlowRequestTimeout implements Http1ConnectionListener, AutoCloseable {
   /** Reads a body. */
   @FunctionalInterface
-  public interface Reading {
-    byte[] read() throws IOException;
+  public interface Reading<T> {
+    T read() throws IOException;
   }
 
   private final Duration most;
@@ -48,7 +48,7 @@ public final class SlowRequestTimeout implements Http1ConnectionListener, AutoCl
     }
   }
 
-  public byte[] during(Reading reading) throws IOException {
+  public <T> T during(Reading<T> reading) throws IOException {
     Future<?> end = interrupting(Thread.currentThread());
     try {
       return reading.read();

@@ -12,6 +12,7 @@ import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.time.Duration;
@@ -61,6 +62,7 @@ final class ChangePoller {
   private final WorkerChangeTracker workers = new WorkerChangeTracker();
   private final QueueFigures figures = new QueueFigures();
   private Map<JobId, LogCursor> logs = Map.of();
+  private Map<WorkerLogs.Name, Instant> workerLogs = Map.of();
   private @Nullable Instant lookedAt;
   private Diagnostics.@Nullable Background background;
   private long backgroundAt;
@@ -156,6 +158,9 @@ final class ChangePoller {
     publishLogs(polled);
     figures.publish(feed, backlog, throughput, now);
     workers.polled(fleet).forEach(this::publishWorker);
+    if (tenant == null) {
+      publishWorkerLogs();
+    }
     List<Finding> found = diagnostics.of(backlog, fleet, background());
     Duration took = Duration.ofNanos(System.nanoTime() - began);
     feed.publish(Topics.HEALTH, Live.Health.degraded(HealthReasons.of(found, took)));
@@ -202,6 +207,19 @@ final class ChangePoller {
     logs = ends;
     if (!grown.isEmpty()) {
       feed.send(Topics.LOGS, new Live.Logs(grown));
+    }
+  }
+
+  private void publishWorkerLogs() {
+    Map<WorkerLogs.Name, Instant> ends = registry.logs().ends();
+    List<WorkerLogs.Name> grown =
+        ends.keySet().stream()
+            .filter(worker -> !Objects.equals(ends.get(worker), workerLogs.get(worker)))
+            .limit(MOST_WORKERS)
+            .toList();
+    workerLogs = ends;
+    if (!grown.isEmpty()) {
+      feed.send(Topics.WORKER_LOGS, new Live.GrownWorkerLogs(grown));
     }
   }
 

@@ -6,6 +6,7 @@ import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.queue.health.WorkerLogs;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -46,6 +47,9 @@ final class Live {
 
   /** Jobs with new lines in their logs since the last event; never in a snapshot. */
   record Logs(List<JobId> jobs) {}
+
+  /** Workers with new lines in their logs since the last event; never in a snapshot. */
+  record GrownWorkerLogs(List<WorkerLogs.Name> workers) {}
 
   /**
    * The state of a worker.

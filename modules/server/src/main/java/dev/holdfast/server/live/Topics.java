@@ -10,6 +10,7 @@ public record Topics(List<String> patterns) {
   static final String QUEUES = "queue:status";
   static final String JOBS = "queue:jobs";
   static final String LOGS = "queue:logs";
+  static final String WORKER_LOGS = "worker:logs";
   static final String HEALTH = "system:health";
 
   public static final Topics ALL = new Topics(List.of("*"));
@@ -55,7 +56,7 @@ public record Topics(List<String> patterns) {
           422,
           "unknown_topic",
           "topics are queue:status, queue:{queue}:status, queue:jobs, queue:logs,"
-              + " worker:{queue}:{n}:status and system:health, with * for anything");
+              + " worker:{queue}:{n}:status, worker:logs and system:health, with * for anything");
     }
     return pattern;
   }

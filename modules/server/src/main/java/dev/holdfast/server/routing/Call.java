@@ -193,6 +193,68 @@ public final class Call {
     return bytes;
   }
 
+  /** Takes a body as it comes. What it cannot store it throws. */
+  @FunctionalInterface
+  public interface BodyReader<T> {
+    T read(InputStream body) throws IOException;
+  }
+
+  /** A body that is not JSON, and may be too large to be held in memory. */
+  public <T> T streamed(BodyReader<T> reader) throws IOException {
+    mustBe(Answer.BYTES);
+    InputStream in =
+        request.content().hasEntity()
+            ? new LimitedBody(request.content().inputStream())
+            : InputStream.nullInputStream();
+    return slowRequests.during(() -> reader.read(in));
+  }
+
+  /** Throws what the request is answered with, so that it is told from trouble with its reader. */
+  private final class LimitedBody extends InputStream {
+    private final InputStream in;
+    private long left = route.maxBody();
+
+    LimitedBody(InputStream in) {
+      this.in = in;
+    }
+
+    @Override
+    public int read() {
+      byte[] one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : Byte.toUnsignedInt(one[0]);
+    }
+
+    @Override
+    public int read(byte[] buffer, int offset, int length) {
+      try {
+        int read = in.read(buffer, offset, length);
+        left -= Math.max(0, read);
+        if (read < 0 || left < 0) {
+          in.close();
+        }
+        if (left >= 0) {
+          return read;
+        }
+      } catch (IOException | RuntimeException gone) {
+        throw incomplete();
+      }
+      throw tooLarge();
+    }
+  }
+
+  private Problem tooLarge() {
+    return new Problem(
+        413,
+        "body_too_large",
+        "the body is over the limit of %,d bytes".formatted(route.maxBody()));
+  }
+
+  /** The beginning of the next request cannot be found any more. */
+  private static Problem incomplete() {
+    return new Problem(400, "body_incomplete", "the body ended before it was whole")
+        .header("Connection", "close");
+  }
+
   private byte[] bytes(boolean needed) {
     byte[] bytes = request.content().hasEntity() ? read() : new byte[0];
     if (bytes.length == 0) {
@@ -226,18 +288,13 @@ public final class Call {
                 return read;
               });
       if (bytes.length > route.maxBody()) {
-        throw new Problem(
-            413,
-            "body_too_large",
-            "the body is over the limit of %,d bytes".formatted(route.maxBody()));
+        throw tooLarge();
       }
       return bytes;
     } catch (Problem large) {
       throw large;
     } catch (IOException | RuntimeException gone) {
-      // The beginning of the next request cannot be found any more.
-      throw new Problem(400, "body_incomplete", "the body ended before it was whole")
-          .header("Connection", "close");
+      throw incomplete();
     }
   }
 }

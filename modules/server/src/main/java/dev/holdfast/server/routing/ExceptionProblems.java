@@ -5,6 +5,7 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.server.http.Problem;
+import java.sql.SQLException;
 import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,12 +21,12 @@ public final class ExceptionProblems {
       case Problem problem -> problem;
       case WireException wrong -> malformed(wrong);
       case RefusedException refused -> refused(refused);
-      case DatabaseException away -> database(away);
+      case DatabaseException database -> database(route, database);
       // Only the end of the web server interrupts the thread of a request.
       case InterruptedException stopping -> Problem.stopping();
       default -> {
         log.error("{} {} failed", route.method(), route.template(), thrown);
-        yield new Problem(500, "internal", "an internal error, which is in the log of the server");
+        yield internal();
       }
     };
   }
@@ -54,22 +55,50 @@ public final class ExceptionProblems {
         status, reason.name().toLowerCase(Locale.ROOT), String.valueOf(refused.getMessage()));
   }
 
-  private static Problem database(DatabaseException away) {
-    if (away.reason() == DatabaseException.Reason.UNIQUE_KEY_HELD) {
-      return new Problem(409, "unique_key_held", String.valueOf(away.getMessage()))
-          .header("Retry-After", "1");
-    }
-    if (away.isOutage()) {
-      log.debug("a request could not be done: {}", away.getMessage());
+  private static Problem internal() {
+    return new Problem(500, "internal", "an internal error, which is in the log of the server");
+  }
+
+  /** 503 tells a client to send the request again, so only what passes by itself is answered so. */
+  private static Problem database(Route route, DatabaseException thrown) {
+    return switch (thrown.reason()) {
+      case UNIQUE_KEY_HELD ->
+          new Problem(409, "unique_key_held", String.valueOf(thrown.getMessage()))
+              .header("Retry-After", "1");
+      case UNAVAILABLE, LOGIN_REFUSED -> unavailable(thrown);
+      // Only the end of the web server interrupts the thread of a request.
+      case INTERRUPTED -> Problem.stopping();
+      case NOT_ALLOWED,
+          READ_ONLY,
+          POOL_TOO_SMALL,
+          TOO_OLD,
+          NOT_DURABLE,
+          SCHEMA_MISSING,
+          SCHEMA_OLD,
+          SCHEMA_NEWER,
+          OTHER -> {
+        log.error(
+            "{} {} failed: PostgreSQL refused a statement with SQLSTATE {}",
+            route.method(),
+            route.template(),
+            thrown.getCause() instanceof SQLException refused ? refused.getSQLState() : "none",
+            thrown);
+        yield internal();
+      }
+    };
+  }
+
+  private static Problem unavailable(DatabaseException thrown) {
+    if (thrown.isOutage()) {
+      log.debug("a request could not be done: {}", thrown.getMessage());
     } else {
-      log.warn("a request could not be done: {}", away.getMessage());
+      log.warn("a request could not be done: {}", thrown.getMessage());
     }
-    if (away.isBusy()) {
-      return new Problem(
-              503, "database_busy", "another transaction holds a lock that this needs: try again")
-          .header("Retry-After", "1");
-    }
-    return new Problem(503, "database_unavailable", "the database cannot be reached: try again")
-        .header("Retry-After", "1");
+    Problem problem =
+        thrown.isBusy()
+            ? new Problem(
+                503, "database_busy", "another transaction holds a lock that this needs: try again")
+            : new Problem(503, "database_unavailable", "the database cannot be reached: try again");
+    return problem.header("Retry-After", "1");
   }
 }

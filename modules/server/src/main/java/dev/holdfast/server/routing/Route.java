@@ -40,6 +40,10 @@ public record Route(
     return new Route("PUT", template, guard, ONE_JOB, Set.of(), action);
   }
 
+  public static Route patch(String template, Guard guard, Action action) {
+    return new Route("PATCH", template, guard, ONE_JOB, Set.of(), action);
+  }
+
   public static Route delete(String template, Guard guard, Action action) {
     return new Route("DELETE", template, guard, SMALL, Set.of(), action);
   }

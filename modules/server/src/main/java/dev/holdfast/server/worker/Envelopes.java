@@ -93,6 +93,7 @@ public final class Envelopes {
         job.enqueuedAt(),
         deadline,
         job.attributes().traceparent(),
+        job.attributes().tags().isEmpty() ? null : job.attributes().tags(),
         callbackBaseUrl.get().toString(),
         token.text(),
         token.expiresAt(),

@@ -145,7 +145,7 @@ public final class FencedOperations {
         settlements, theirs -> queue.settle(theirs.stream().map(Scrubbed::settlement).toList()));
   }
 
-  /** The state of a job after one of its attempts was given back; a later one may run by now. */
+  /** The state of a job after one of its attempts was released; a later one may run by now. */
   JobState stateAfter(Lease lease) {
     return queries.states(List.of(lease.job())).stream()
         .filter(snapshot -> snapshot.attempt() == lease.attempt())
@@ -168,7 +168,7 @@ public final class FencedOperations {
 
   // ---- who holds an attempt
 
-  private boolean holds(LeaseHolder holder, Lease lease) {
+  boolean holds(LeaseHolder holder, Lease lease) {
     Held<Lease> held = new Held<>(holder, lease, lease);
     return holders(List.of(held)).test(held);
   }

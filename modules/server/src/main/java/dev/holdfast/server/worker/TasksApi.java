@@ -3,6 +3,7 @@ package dev.holdfast.server.worker;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.task.TaskCommands;
 import dev.holdfast.contract.task.TaskCompleted;
+import dev.holdfast.contract.task.TaskEvent;
 import dev.holdfast.contract.task.TaskHeartbeat;
 import dev.holdfast.contract.task.TaskLog;
 import dev.holdfast.contract.task.TaskStarted;
@@ -18,6 +19,7 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.routing.Call;
@@ -30,12 +32,15 @@ import java.time.InstantSource;
 import java.util.List;
 
 /**
- * The callbacks of the worker contract: started, heartbeat, log, completed. Each names an attempt,
- * and takes effect only while that attempt holds the task; sent twice, late or out of order, they
- * do no harm.
+ * The callbacks of the worker contract: started, heartbeat, log, event, completed. Each names an
+ * attempt, and takes effect only while that attempt holds the task; sent twice, late or out of
+ * order, they do no harm. An event that is sent twice is in the timeline twice.
  */
 public final class TasksApi {
   private static final int LOG_BYTES = 256 << 10;
+
+  /** The data of an event may have 64 KiB, and more where characters are escaped. */
+  private static final int EVENT_BYTES = 256 << 10;
 
   private final FencedOperations operations;
   private final TaskTokens tokens;
@@ -68,6 +73,7 @@ public final class TasksApi {
         Route.post("/v1/tasks/{taskId}/heartbeat", Guard.TASK, this::heartbeat)
             .maxBody(Route.SMALL),
         Route.post("/v1/tasks/{taskId}/log", Guard.TASK, this::log).maxBody(LOG_BYTES),
+        Route.post("/v1/tasks/{taskId}/event", Guard.TASK, this::event).maxBody(EVENT_BYTES),
         Route.post("/v1/tasks/{taskId}/completed", Guard.TASK, this::completed));
   }
 
@@ -128,6 +134,20 @@ public final class TasksApi {
     return Answer.ok(new TaskLog.Answer(true, now()));
   }
 
+  private Answer event(Call call) {
+    TaskEvent event = call.callback(TaskEvent.class);
+    LeaseHolder.Token holder =
+        TaskRefusals.holder(call.token(), event.attempt(), event.attemptId());
+    Lease lease = holder.scope().lease();
+    Json data = event.data() == null ? Json.EMPTY : event.data();
+    Report report = new Report.Event(lease, event.type(), data);
+    if (operations.report(List.of(new Held<>(holder, lease, report))).getFirst()
+        == Ack.LEASE_LOST) {
+      throw refusals.lost("event", lease);
+    }
+    return Answer.ok(new TaskEvent.Answer(true, now()));
+  }
+
   private Answer completed(Call call) {
     TaskCompleted completed = call.callback(TaskCompleted.class);
     LeaseHolder.Token holder =
@@ -147,7 +167,7 @@ public final class TasksApi {
     };
   }
 
-  /** Needs no memory of what was said: given back twice is the same as once. */
+  /** Stores no answer: a release that is repeated has the same result. */
   private Answer givenBack(LeaseHolder.Token holder, Settlement settlement) {
     Lease lease = settlement.lease();
     Held<Settlement> held = new Held<>(holder, lease, settlement);

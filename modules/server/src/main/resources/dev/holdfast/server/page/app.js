@@ -7,8 +7,10 @@ import './jobs.js';
 import './overview.js';
 import './queue.js';
 import './queues.js';
+import './runs.js';
 import './schedules.js';
 import './timeline.js';
+import './worker.js';
 import './workers.js';
 import { attempt } from './dialogs.js';
 import { showTimesIn, span } from './format.js';
@@ -20,11 +22,13 @@ const PAGES = [
   ['', 'Overview', 'o'],
   ['queues', 'Queues', 'q'],
   ['jobs', 'Jobs', 'j'],
+  ['runs', 'Runs', 'r'],
   ['failures', 'Failures', 'f'],
   ['schedules', 'Schedules', 's'],
   ['workers', 'Workers', 'w'],
   ['info', 'Info', 'i'],
 ];
+const SINGLE = { queues: 'Queue', runs: 'Run', workers: 'Worker' };
 const STATES = { connecting: 'connecting', live: 'live', lost: 'connection lost', asleep: 'asleep' };
 const THEMES = ['system', 'light', 'dark'];
 const ZONES = ['local', 'UTC'];
@@ -169,7 +173,7 @@ class App extends LitElement {
 
   updated() {
     const name = PAGES.find(([page]) => page === this.route.page)?.[1] ?? '';
-    const title = `${this.route.job ? (this.route.page === 'queues' ? 'Queue' : 'Job') : name} · Holdfast`;
+    const title = `${this.route.job ? (SINGLE[this.route.page] ?? 'Job') : name} · Holdfast`;
     if (document.title !== title) document.title = title;
   }
 
@@ -211,8 +215,12 @@ class App extends LitElement {
     if (!this.session.signedIn) return this.#form();
     const { page, job, filter } = this.route;
     if (page === 'jobs' && job) return html`<hf-job .session=${this.session} .jobId=${job} .tab=${filter.tab}></hf-job>`;
-    if (page === 'queues' && job) return html`<hf-queue .session=${this.session} .queue=${job}></hf-queue>`;
+    if (page === 'queues' && job) return html`<hf-queue .session=${this.session} .queue=${job} .filter=${filter}></hf-queue>`;
+    if (page === 'runs' && job) return html`<hf-run .session=${this.session} .runId=${job}></hf-run>`;
+    if (page === 'workers' && job) return html`<hf-worker .session=${this.session} .component=${job} .supervisor=${filter.supervisor}></hf-worker>`;
     switch (page) {
+      case 'runs':
+        return html`<hf-runs .session=${this.session}></hf-runs>`;
       case 'queues':
         return html`<hf-queues .session=${this.session}></hf-queues>`;
       case 'jobs':

@@ -10,7 +10,7 @@ const MOST_STEPS = 5;
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
-/** Labels, and series of `{label, color, data, dashed}`, where the colour is the name of one of ours. */
+/** Labels, and series of `{label, color, data, dashed, line}`, where the colour is the name of one of ours. */
 class ChartView extends LitElement {
   static properties = {
     kind: {},
@@ -83,7 +83,9 @@ class ChartView extends LitElement {
         data: each.data,
         backgroundColor: color,
         borderColor: color,
-        borderWidth: this.kind === 'line' ? 1.5 : 0,
+        // One line may lie over bars, beside what is stacked.
+        ...(each.line ? { type: 'line', stack: each.label, order: -1 } : {}),
+        borderWidth: this.kind === 'line' || each.line ? 1.5 : 0,
         borderDash: each.dashed ? [3, 3] : [],
         // A point that stands alone has no line to be seen by.
         pointRadius: each.data.map((value, at) => (value != null && each.data[at - 1] == null && each.data[at + 1] == null ? 2 : 0)),

@@ -4,14 +4,15 @@ import { html, nothing, render } from 'lit';
 const TOAST_MS = 6000;
 const MOST_TOASTS = 4;
 
-/** A field of a form: of one line, of several, or with options. */
-function control({ name, value = '', type = 'text', rows, options, required = false, pattern, min, step }, disabled) {
+/** A field of a form: of one line, perhaps with suggestions, of several, or with options. */
+function control({ name, value = '', type = 'text', rows, options, list, required = false, pattern, min, max, step }, disabled) {
   if (options) {
     return html`<select name=${name} ?disabled=${disabled}>${options.map((each) => html`<option value=${each} ?selected=${each === value}>${each.toLowerCase()}</option>`)}</select>`;
   }
   return rows
     ? html`<textarea name=${name} rows=${rows} spellcheck="false" .value=${value} ?disabled=${disabled}></textarea>`
-    : html`<input name=${name} type=${type} value=${value} ?required=${required} pattern=${pattern ?? nothing} min=${min ?? nothing} step=${step ?? nothing} autocomplete="off" spellcheck="false" ?disabled=${disabled}>`;
+    : html`<input name=${name} type=${type} value=${value} ?required=${required} pattern=${pattern ?? nothing} min=${min ?? nothing} max=${max ?? nothing} step=${step ?? nothing} list=${list ? `${name}-list` : nothing} autocomplete="off" spellcheck="false" ?disabled=${disabled}>
+        ${list ? html`<datalist id="${name}-list">${list.map((each) => html`<option value=${each}></option>`)}</datalist>` : nothing}`;
 }
 
 /**
@@ -41,7 +42,14 @@ export function ask({ title, text, reason = false, fields = [], confirm, danger 
     } catch (failed) {
       Object.assign(state, { busy: false, error: failed.message });
       draw();
+      show(failed);
     }
+  };
+  /** The field that was refused, and in a text the place. */
+  const show = ({ field, at }) => {
+    const refused = field ? dialog.querySelector(`[name=${field}]`) : null;
+    refused?.focus();
+    if (refused && typeof at === 'number') refused.setSelectionRange(at, Math.min(at + 1, refused.value.length));
   };
   const cancel = () => {
     state.stopped = true;

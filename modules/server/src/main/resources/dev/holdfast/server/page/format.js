@@ -8,12 +8,14 @@ const hundredth = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 let zone;
 let clock;
 let minutes;
+let hours;
 let day;
 
 export function showTimesIn(name) {
   zone = name === 'UTC' ? 'UTC' : undefined;
   clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: zone });
   minutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone });
+  hours = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: zone });
   day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: zone });
 }
 
@@ -56,6 +58,8 @@ export const millis = (iso) => (iso ? Date.parse(iso) : null);
 export const timeOfDay = (ms) => clock.format(new Date(ms));
 
 export const hourAndMinute = (iso) => minutes.format(new Date(iso));
+
+export const dayAndHour = (iso) => hours.format(new Date(iso));
 
 /** The exact time, here and in UTC. */
 export function exactly(iso) {

@@ -1,6 +1,7 @@
 /** What can be asked of a job, each with what it does. */
 import { html, nothing } from 'lit';
 import { ask } from './dialogs.js';
+import { enqueue } from './enqueue.js';
 import { clipped, count } from './format.js';
 import { jobPath, post } from './server.js';
 import { ACTIVE, DEAD } from './states.js';
@@ -90,6 +91,7 @@ export function actions(view) {
   const inSteps = job.kind === 'workspace' || view.steps.length > 0;
   return html`<div class="actions" role="group" aria-label="Commands to this job">
     ${DEAD.includes(job.state) ? html`<button type="button" class="primary" @click=${() => retryJob(view)}>Retry …</button>` : nothing}
+    <button type="button" @click=${() => enqueue(job)}>Run again, edited …</button>
     ${active && held ? html`<button type="button" class="primary" @click=${() => control(view, 'resume')}>Resume …</button>` : nothing}
     ${active && !held && inSteps ? html`<button type="button" @click=${() => control(view, 'pause')}>Pause …</button>` : nothing}
     ${job.state === 'RUNNING' && !asked?.takeover && inSteps ? html`<button type="button" @click=${() => control(view, 'takeover')}>Take over …</button>` : nothing}

@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import './diff.js';
 import { bytes, clipped, count, millis, now, span } from './format.js';
 import { stepActions } from './job-actions.js';
-import { badge, copyButton, cut, empty, jobsLink, long, time } from './parts.js';
+import { badge, copyButton, cut, empty, long, time } from './parts.js';
 import { jobPath } from './server.js';
 import { kindOf } from './timeline.js';
 
@@ -42,7 +42,7 @@ export function facts({ job }) {
     ['Cancel requested', job.cancelRequestedAt && html`${time(job.cancelRequestedAt)} ${cut(job.cancelReason)}`],
     ['Tenant', job.tenant !== 'default' && cut(job.tenant)],
     ['Workspace', job.workspace !== 'default' && cut(job.workspace)],
-    ['Run', job.runId !== job.id && html`${jobsLink({ runId: job.runId }, 'its jobs')} <span class="dim cut">${clipped(job.runKey, 80)}</span>`],
+    ['Run', job.runId !== job.id && html`<a href="#/runs/${job.runId}">…${job.runId.slice(-8)}</a> <span class="dim cut">${clipped(job.runKey, 80)}</span>`],
     ['Unique key', job.uniqueKey && cut(job.uniqueKey)],
     ['Concurrency key', job.concurrencyKey && cut(job.concurrencyKey)],
     ['Asset', job.assetId && cut(job.assetId)],
@@ -65,7 +65,7 @@ export function stepTable(view) {
         <td>${step.patchBytes ? html`<a href=${patch(step)} download>${bytes(step.patchBytes)}</a>` : html`<span class="dim">–</span>`}</td>
         ${view.mayOperate ? html`<td class="r">${stepActions(view, step)}</td>` : nothing}</tr>`)}</tbody></table></div></section>
     ${patched.length ? html`<section aria-labelledby="changes"><h2 id="changes">Changes</h2>
-      <hf-diff .patches=${patched.map((step) => ({ name: step.stepId, href: patch(step), version: step.finishedAt }))}></hf-diff></section>` : nothing}`;
+      <hf-diff .whole=${jobPath(view.job.id, '/patch')} .patches=${patched.map((step) => ({ name: step.stepId, href: patch(step), version: step.finishedAt }))}></hf-diff></section>` : nothing}`;
 }
 
 export function output(view) {

@@ -5,7 +5,7 @@ import { dependencyGraph } from './graph.js';
 import { actions } from './job-actions.js';
 import { attemptTable, data, eventTable, facts, failure, output, stepTable } from './job-parts.js';
 import { live } from './live.js';
-import { badge, copyButton, jobsLink, progressBar, QUIET_MS, View } from './parts.js';
+import { badge, copyButton, progressBar, QUIET_MS, View } from './parts.js';
 import { get, jobPath, query } from './server.js';
 import { ACTIVE } from './states.js';
 
@@ -139,7 +139,7 @@ class JobView extends View {
   /** Where it comes from: its run and its parent. */
   #crumbs(job) {
     return html`<nav class="crumbs" aria-label="Where it belongs"><a href="#/jobs">Jobs</a>
-      ${job.runId !== job.id ? html`› ${jobsLink({ runId: job.runId }, `run …${job.runId.slice(-8)}`)}` : nothing}
+      ${job.runId !== job.id ? html`› <a href="#/runs/${job.runId}">run …${job.runId.slice(-8)}</a>` : nothing}
       ${job.parentId ? html`› <a href="#/jobs/${encodeURIComponent(job.parentId)}">parent …${job.parentId.slice(-8)}</a>` : nothing}
       › <span class="mono">…${job.id.slice(-8)}</span></nav>`;
   }

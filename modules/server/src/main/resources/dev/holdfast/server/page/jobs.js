@@ -3,6 +3,7 @@ import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { live as bound } from 'lit-html/directives/live.js';
 import { among, applicable, bulk } from './bulk.js';
+import { enqueue } from './enqueue.js';
 import { count, millis, moment, now, span } from './format.js';
 import { live } from './live.js';
 import { ago, badge, cut, empty, failureNote, jobLink, long, progressBar, QUIET_MS, View } from './parts.js';
@@ -159,7 +160,8 @@ class Jobs extends View {
 
   render() {
     const jobs = this.#sorted((this.jobs ?? []).map((job) => this.#now(job)));
-    return html`<h1 tabindex="-1">Jobs</h1>
+    return html`<div class="head"><h1 tabindex="-1">Jobs</h1>
+        ${this.mayOperate ? html`<button type="button" @click=${() => enqueue()}>Enqueue …</button>` : nothing}</div>
       ${this.#form()}
       ${this.trouble()}
       <div class="with-facets">

@@ -171,6 +171,8 @@ class Live extends EventTarget {
     } else if (topic.startsWith('queue:')) {
       keep(this.queues, data.queue, data, MOST_QUEUES);
       this.#tell('queues');
+    } else if (topic === 'worker:logs') {
+      for (const { component, supervisor } of data.workers) this.#tell('workerLogs', null, null, `${component} ${supervisor}`);
     } else if (topic.startsWith('worker:')) {
       const key = `${data.component} ${data.supervisor ?? data.workerId}`;
       if (data.status === 'gone') this.workers.delete(key);
@@ -197,9 +199,9 @@ class Live extends EventTarget {
   }
 
   /** Many events at once are one change to draw. */
-  #tell(what, job, log) {
+  #tell(what, job, log, workerLog) {
     if (!this.#told) {
-      this.#told = { what: new Set(), jobs: new Set(), logs: new Set() };
+      this.#told = { what: new Set(), jobs: new Set(), logs: new Set(), workerLogs: new Set() };
       setTimeout(() => {
         const told = this.#told;
         this.#told = null;
@@ -209,6 +211,7 @@ class Live extends EventTarget {
     this.#told.what.add(what);
     if (job) this.#told.jobs.add(job);
     if (log) this.#told.logs.add(log);
+    if (workerLog) this.#told.workerLogs.add(workerLog);
   }
 }
 

@@ -1,18 +1,15 @@
 /** Throughput, depth and problems. */
 import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
-import './charts.js';
-import { count, hourAndMinute, millis, rate, span } from './format.js';
+import { count, millis, rate, span } from './format.js';
+import { historyPath, historyPlots, knownNote, rangeChoice, rangeName } from './history.js';
 import { live } from './live.js';
 import { ago, badge, empty, jobLink, jobsLink, progressBar, QUIET_MS, View } from './parts.js';
 import { failedJobs, problemRow } from './problems.js';
 import { get } from './server.js';
 
-const RANGES = [[15, '15 min'], [60, '1 h'], [360, '6 h']];
 const MOST_RUNNING = 12;
 const MOST_QUEUES = 12;
-
-const isPartial = ({ knownSince, points, intervalMs }) => points.length > 0 && millis(knownSince) > millis(points[0].at) + intervalMs;
 
 class Overview extends View {
   static properties = {
@@ -42,18 +39,13 @@ class Overview extends View {
 
   async read(signal) {
     const [history, info, failed, running] = await Promise.all([
-      get(`/v1/history?minutes=${this.minutes}`, signal),
+      get(historyPath({ minutes: this.minutes }), signal),
       get('/v1/info', signal),
       get('/v1/jobs/count?state=FAILED', signal),
       get(`/v1/jobs?state=RUNNING&brief=true&limit=${MOST_RUNNING}`, signal),
     ]);
     if (signal.aborted) return;
     Object.assign(this, { history, problems: info.problems, failed, running: running.jobs });
-    // Hours that nobody asked for before come bit by bit.
-    while (!signal.aborted && isPartial(this.history)) {
-      await new Promise((done) => setTimeout(done, 300));
-      if (!signal.aborted) this.history = await get(`/v1/history?minutes=${this.minutes}`, signal);
-    }
   }
 
   #range(minutes) {
@@ -78,13 +70,10 @@ class Overview extends View {
       </div>
       ${this.#attention()}
       <section aria-labelledby="plots">
-        <div class="head"><h2 id="plots">The last ${span(this.minutes * 60_000)}</h2>
-          <div class="choice" role="group" aria-label="How far back">
-            ${RANGES.map(([minutes, text]) => html`<button type="button" class="small" aria-pressed=${this.minutes === minutes}
-              @click=${() => this.#range(minutes)}>${text}</button>`)}
-          </div>
+        <div class="head"><h2 id="plots">The last ${rangeName(this.minutes)}</h2>
+          ${rangeChoice(this.minutes, (minutes) => this.#range(minutes))}
         </div>
-        ${this.#plots()}
+        ${historyPlots(this.history)}${knownNote(this.history)}
       </section>
       <div class="columns">
         <section aria-labelledby="depth"><h2 id="depth">Queues</h2>${this.#depth()}</section>
@@ -120,36 +109,6 @@ class Overview extends View {
         ${away.map((each) => html`<li class="bad"><a href="#/info">${each.message}</a></li>`)}
         ${[...(failed ? [failedJobs(this.failed)] : []), ...problems].map((each) => problemRow(each, this))}
       </ul></section>`;
-  }
-
-  #plots() {
-    if (!this.history) return html`<div class="plots"></div>`;
-    const known = millis(this.history.knownSince);
-    const points = this.history.points;
-    const labels = points.map((point) => hourAndMinute(point.at));
-    const perSecond = this.history.intervalMs / 1000;
-    const of = (field, scale = 1) => points.map((point) => (millis(point.at) < known - this.history.intervalMs || point[field] == null ? null : point[field] / scale));
-    return html`<div class="plots">
-      <figure><figcaption>Ended jobs per second</figcaption>
-        <hf-chart kind="bar" stacked label="Jobs that ended per second, by state" .labels=${labels} .format=${rate}
-          .series=${[
-            { label: 'succeeded', color: 'good', data: of('succeeded', perSecond) },
-            { label: 'failed', color: 'bad', data: of('failed', perSecond) },
-            { label: 'cancelled', color: 'dim', data: of('cancelled', perSecond) },
-          ]}></hf-chart></figure>
-      <figure><figcaption>Time in the queue</figcaption>
-        <hf-chart kind="line" spans label="How long jobs waited in their queue" .labels=${labels} .format=${span}
-          .series=${[
-            { label: 'average', color: 'accent', data: of('averageWaitMs') },
-            { label: 'longest', color: 'warn', dashed: true, data: of('maxWaitMs') },
-          ]}></hf-chart></figure>
-      <figure><figcaption>Run time</figcaption>
-        <hf-chart kind="line" spans label="How long jobs ran" .labels=${labels} .format=${span}
-          .series=${[
-            { label: 'average', color: 'accent', data: of('averageRunMs') },
-            { label: 'longest', color: 'warn', dashed: true, data: of('maxRunMs') },
-          ]}></hf-chart></figure>
-    </div>`;
   }
 
   #bar(value, most, label) {

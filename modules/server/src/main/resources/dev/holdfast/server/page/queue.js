@@ -1,18 +1,18 @@
-/** One queue: what is in it, its limits, its kinds and its workers. */
+/** One queue: what is in it, how it went, its limits, its kinds and its workers. */
 import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { ask, attempt } from './dialogs.js';
 import { count, rate, span } from './format.js';
+import { historyPath, historyPlots, knownNote, rangeChoice, rangeName, rangeOf, TALLY_COLUMNS, TALLY_HEAD, tallyCells } from './history.js';
 import { live } from './live.js';
 import { badge, cut, empty, jobLink, QUIET_MS, View } from './parts.js';
 import { problemRow } from './problems.js';
 import { get, post, put, query } from './server.js';
-import { STATES } from './states.js';
 
 const COUNTED_MS = 10_000;
 
 class QueueView extends View {
-  static properties = { queue: { attribute: false }, status: { state: true }, counts: { state: true }, workers: { state: true }, problems: { state: true } };
+  static properties = { queue: { attribute: false }, filter: { attribute: false }, status: { state: true }, counts: { state: true }, history: { state: true }, kinds: { state: true }, workers: { state: true }, problems: { state: true } };
 
   connectedCallback() {
     super.connectedCallback();
@@ -20,10 +20,22 @@ class QueueView extends View {
   }
 
   willUpdate(changed) {
-    if (changed.has('queue')) {
-      Object.assign(this, { status: null, counts: null, workers: null, problems: [] });
-      this.refresh(0);
-    }
+    if (changed.has('queue')) Object.assign(this, { status: null, counts: null, history: null, kinds: null, workers: null, problems: [] });
+    if (changed.has('queue') || changed.has('filter')) this.refresh(0);
+  }
+
+  /** What is shown is the address of the page. */
+  get #minutes() {
+    return rangeOf(this.filter?.minutes);
+  }
+
+  get #kind() {
+    return this.filter?.kind;
+  }
+
+  #show(change) {
+    const shown = { minutes: this.#minutes, kind: this.#kind, ...change };
+    location.hash = `#/queues/${encodeURIComponent(this.queue)}${query({ minutes: shown.minutes === 15 ? '' : shown.minutes, kind: shown.kind })}`;
   }
 
   changed(event) {
@@ -32,9 +44,12 @@ class QueueView extends View {
   }
 
   async read(signal) {
-    const [status, counts, { workers }, { problems }] = await Promise.all([
+    const minutes = this.#minutes;
+    const [status, counts, history, all, { workers }, { problems }] = await Promise.all([
       get(`/v1/queues/${encodeURIComponent(this.queue)}`, signal),
       get(`/v1/jobs/counts${query({ queue: this.queue })}`, signal),
+      get(historyPath({ minutes, queue: this.queue, kind: this.#kind }), signal),
+      this.#kind ? get(historyPath({ minutes, queue: this.queue }), signal) : null,
       get('/v1/workers', signal),
       get('/v1/info', signal),
     ]);
@@ -42,6 +57,8 @@ class QueueView extends View {
     Object.assign(this, {
       status,
       counts,
+      history,
+      kinds: all ?? history,
       workers: workers.filter((each) => each.queues.includes(this.queue)),
       problems: problems.filter((each) => each.parameters?.queue === this.queue),
     });
@@ -99,19 +116,32 @@ class QueueView extends View {
         <div class="tile"><span class="dim">Rate limit</span><b class="num">${status?.rateLimit ? `${count(status.rateLimit.starts)} per ${span(status.rateLimit.periodMs)}` : '–'}</b></div>
       </div>
       ${this.problems?.length ? html`<ul class="problems">${this.problems.map((each) => problemRow(each, this))}</ul>` : nothing}
-      <div class="columns">
-        <section aria-labelledby="kinds"><h2 id="kinds">Kinds ${this.counts?.more ? html`<span class="dim">among the newest ${count(this.counts.searched)} jobs</span>` : nothing}</h2>${this.#kinds()}</section>
-        <section aria-labelledby="its-workers"><h2 id="its-workers">Workers</h2>${this.#workers()}</section>
-      </div>`;
+      <section aria-labelledby="plots">
+        <div class="head"><h2 id="plots">The last ${rangeName(this.#minutes)}${this.#kind ? html` of kind <span class="cut">${this.#kind}</span>` : nothing}</h2>
+          <div class="choices">${this.#kind ? html`<button type="button" class="small" @click=${() => this.#show({ kind: '' })}>All kinds</button>` : nothing}
+          ${rangeChoice(this.#minutes, (minutes) => this.#show({ minutes }))}</div></div>
+        ${historyPlots(this.history, { depth: !this.#kind && this.session?.tenant === null })}${knownNote(this.history)}
+      </section>
+      <section aria-labelledby="by-kind"><h2 id="by-kind">Kinds</h2>${this.#byKind()}</section>
+      <section aria-labelledby="its-workers"><h2 id="its-workers">Workers</h2>${this.#workers()}</section>`;
   }
 
-  #kinds() {
+  /** What is there now, among the newest jobs, beside what happened. */
+  #byKind() {
     const kinds = new Map();
+    const none = { enqueued: 0, succeeded: 0, failed: 0, cancelled: 0, waitMs: null, runMs: null };
+    for (const { kind, jobs } of this.kinds?.kinds ?? []) kinds.set(kind, { jobs });
     for (const { kind, state, jobs } of this.counts?.rows ?? []) kinds.set(kind, { ...kinds.get(kind), [state]: jobs });
-    const shown = ['PENDING', 'RUNNING', 'RETRYING', 'SUCCEEDED', 'FAILED'];
+    const states = ['PENDING', 'RUNNING', 'RETRYING'];
+    const heading = (state) => state[0] + state.slice(1).toLowerCase();
     const link = (kind, state, n) => (n ? html`<a href="#/jobs?${new URLSearchParams({ search: `queue:${this.queue} kind:${kind} state:${state.toLowerCase()}` })}">${count(n)}</a>` : html`<span class="dim">0</span>`);
-    return html`<div class="scroll" tabindex="0"><table><thead><tr><th>Kind</th>${shown.map((state) => html`<th class="r">${state.toLowerCase()}</th>`)}</tr></thead>
-      <tbody>${kinds.size === 0 ? empty(6, this.counts ? 'No job' : 'Loading …') : [...kinds].sort().map(([kind, states]) => html`<tr><td>${cut(kind)}</td>${shown.map((state) => html`<td class="r num">${link(kind, state, STATES.includes(state) ? states[state] : 0)}</td>`)}</tr>`)}</tbody></table></div>`;
+    return html`<div class="scroll" tabindex="0"><table>
+      <thead><tr><th>Kind</th>${states.map((state) => html`<th class="r">${heading(state)}</th>`)}${TALLY_HEAD}</tr></thead>
+      <tbody>${kinds.size === 0 ? empty(TALLY_COLUMNS + 4, this.counts ? 'No job' : 'Loading …') : [...kinds].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, each]) => html`<tr>
+        <td><button type="button" class="link" aria-pressed=${this.#kind === kind} title="Show the history of this kind alone" @click=${() => this.#show({ kind: this.#kind === kind ? '' : kind })}>${cut(kind)}</button></td>
+        ${states.map((state) => html`<td class="r num">${link(kind, state, each[state])}</td>`)}${tallyCells(each.jobs ?? none)}</tr>`)}
+      ${kinds.size > 1 && this.kinds ? html`<tr class="sum"><td>all</td>${states.map((state) => html`<td class="r num">${count([...kinds.values()].reduce((sum, each) => sum + (each[state] ?? 0), 0))}</td>`)}${tallyCells(this.kinds.total)}</tr>` : nothing}</tbody></table></div>
+      ${this.counts?.more ? html`<p class="dim">Pending, running and retrying jobs are those among the newest ${count(this.counts.searched)} of the queue.</p>` : nothing}`;
   }
 
   #workers() {

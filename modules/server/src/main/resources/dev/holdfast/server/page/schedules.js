@@ -2,8 +2,8 @@
 import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { ask, attempt } from './dialogs.js';
-import { moment } from './format.js';
-import { badge, cut, empty, jobsLink, QUIET_MS, time, View } from './parts.js';
+import { exactly, millis, moment, span } from './format.js';
+import { ago, badge, cut, empty, QUIET_MS, time, View } from './parts.js';
 import { get, post, put, remove } from './server.js';
 
 const MISSED = ['ONCE', 'SKIP', 'ALL'];
@@ -98,8 +98,18 @@ class Schedules extends View {
         ${this.mayOperateAll ? html`<button type="button" class="primary" @click=${() => this.#edit()}>New schedule …</button>` : nothing}</div>
       ${this.trouble()}
       <div class="scroll" tabindex="0"><table class="acted">
-        <thead><tr><th>Schedule</th><th>Cron</th><th>Zone</th><th>Kind</th><th>Queue</th><th>Next five times</th><th>Last</th>${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
-        <tbody>${all.length === 0 ? empty(8, this.schedules ? 'There is no schedule' : 'Loading …') : repeat(all, (each) => each.name, (each) => this.#row(each))}</tbody></table></div>`;
+        <thead><tr><th>Schedule</th><th>Cron</th><th>Zone</th><th>Kind</th><th>Queue</th><th>Next five times</th><th>Last time</th><th>Last jobs</th>${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
+        <tbody>${all.length === 0 ? empty(9, this.schedules ? 'There is no schedule' : 'Loading …') : repeat(all, (each) => each.name, (each) => this.#row(each))}</tbody></table></div>`;
+  }
+
+  /** The newest first: the last one in words, those before it as marks. */
+  #runs(each) {
+    const [last, ...before] = each.lastRuns ?? [];
+    if (!last) return html`<span class="dim">none</span>`;
+    const took = (run) => (run.finishedAt ? `, took ${span(millis(run.finishedAt) - millis(run.startedAt ?? run.createdAt))}` : '');
+    return html`<a href="#/jobs/${last.id}" title="${last.id}${took(last)}">${badge(last.state)}</a> <span class="dim num">${ago(last.createdAt)} ago</span>
+      ${before.length ? html`<div class="runs" role="group" aria-label="Jobs before it">${before.map((run) => html`<a class="run s-${run.state.toLowerCase()}" href="#/jobs/${run.id}"
+        aria-label="${run.state.toLowerCase()} ${moment(run.createdAt)}" title="${run.state.toLowerCase()}, ${exactly(run.createdAt)}${took(run)}"></a>`)}</div>` : nothing}`;
   }
 
   #row(each) {
@@ -107,7 +117,7 @@ class Schedules extends View {
     return html`<tr><td>${cut(each.name)} ${each.pausedAt ? badge('paused') : nothing} ${each.fireError ? html`<span class="badge s-failed" title=${each.fireError}>broken</span>` : nothing}</td>
       <td class="mono">${each.cron}</td><td>${each.zone}</td><td>${cut(each.kind)}</td><td><a class="cut" href="#/queues/${encodeURIComponent(each.queue)}">${each.queue}</a></td>
       <td class="num">${each.upcoming.length ? each.upcoming.map((at, i) => html`${i ? html`<br>` : nothing}<span class=${i ? 'dim' : ''}>${time(at)}</span>`) : html`<span class="dim">–</span>`}</td>
-      <td class="num">${time(each.lastFiredAt)}<br>${jobsLink({ search: `kind:${each.kind} queue:${each.queue}` }, 'its jobs')}</td>
+      <td class="num">${time(each.lastFiredAt)}</td><td>${this.#runs(each)}</td>
       ${this.mayOperateAll
         ? html`<td class="r"><span class="buttons">${button('Run now', () => this.#run(each.name))}${button(each.pausedAt ? 'Resume' : 'Pause', () => this.#do(each.name, each.pausedAt ? 'resume' : 'pause'))}${button('Change', () => this.#edit(each))}${button('Delete', () => this.#remove(each.name))}</span></td>`
         : nothing}</tr>`;

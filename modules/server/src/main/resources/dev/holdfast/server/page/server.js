@@ -1,6 +1,7 @@
 /** Requests to the server. */
 
 import { serverTime } from './format.js';
+import { exact } from './json.js';
 
 /** An answer that says no. */
 export class Refused extends Error {
@@ -12,13 +13,6 @@ export class Refused extends Error {
 }
 
 export const signedOut = new EventTarget();
-
-/** Numbers that JavaScript would round stay as they were written. */
-function exact(key, value, context) {
-  return typeof value === 'number' && context?.source && JSON.rawJSON && String(value) !== context.source
-    ? JSON.rawJSON(context.source)
-    : value;
-}
 
 /** However many pages are open, they are answered from one look of this many seconds. */
 const SHARED = { 'Cache-Control': 'max-age=2' };

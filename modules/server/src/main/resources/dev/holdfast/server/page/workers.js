@@ -5,13 +5,7 @@ import { ask } from './dialogs.js';
 import { count, millis, now, span } from './format.js';
 import { ago, badge, cut, empty, jobLink, long, QUIET_MS, time, View } from './parts.js';
 import { get, post } from './server.js';
-
-const COMMANDS = {
-  pause: ['Pause', 'It finishes its running jobs and claims no more until it is resumed.'],
-  resume: ['Resume', 'It claims jobs again. If its process was stopped or has failed, it is started.'],
-  restart: ['Restart', 'Its process gets time to finish its jobs, ends, and is replaced by a new one.'],
-  stop: ['Stop', 'Its process gets time to finish its jobs and ends. No process is started until it is resumed.'],
-};
+import { COMMANDS, commandButtons } from './worker-commands.js';
 
 class Workers extends View {
   static properties = { workers: { state: true }, workersPausedAt: { state: true } };
@@ -30,22 +24,6 @@ class Workers extends View {
   async read(signal) {
     const { workers, workersPausedAt } = await get('/v1/workers', signal);
     Object.assign(this, { workers, workersPausedAt });
-  }
-
-  async #command(worker, action) {
-    const [title, text] = COMMANDS[action];
-    await ask({
-      title: `${title} ${worker.component}?`,
-      text,
-      reason: true,
-      confirm: title,
-      danger: action === 'stop',
-      act: async ({ reason }) => {
-        await post(`/v1/workers/${encodeURIComponent(worker.component)}/${action}`, { supervisor: worker.supervisor, ...(reason ? { reason } : {}) });
-        return `Sent ${action} to ${worker.component}`;
-      },
-    });
-    this.refresh(0);
   }
 
   async #all(action) {
@@ -80,7 +58,7 @@ class Workers extends View {
 
   #row(each) {
     return html`<tr>
-      <td>${cut(each.component)} ${each.supervisor ? html`<span class="dim cut">${each.supervisor}</span>` : html`<span class="dim">no supervisor</span>`}</td>
+      <td>${each.supervisor && this.session?.tenant === null ? html`<a class="cut" href="#/workers/${encodeURIComponent(each.component)}?${new URLSearchParams({ supervisor: each.supervisor })}">${each.component}</a>` : cut(each.component)} ${each.supervisor ? html`<span class="dim cut">${each.supervisor}</span>` : html`<span class="dim">no supervisor</span>`}</td>
       <td>${badge(each.status)} ${each.pausedByOperator ? badge('paused') : nothing} ${each.stoppedByOperator ? badge('stopped') : nothing}</td>
       <td class="r num">${each.pid ?? html`<span class="dim">–</span>`}</td>
       <td>${cut(each.queues.join(', '))}</td>
@@ -90,13 +68,7 @@ class Workers extends View {
       <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.hint ?? ''}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : html`<span class="dim">–</span>`}</td>
       <td>${each.nextRestart ? html`<span class="dim">restarts ${time(each.nextRestart)}</span>` : nothing} ${each.reason ? long(each.reason) : nothing}</td>
       <td class="r num">${ago(each.lastSeen)}</td>
-      ${this.mayOperateAll ? html`<td class="r">${each.supervisor ? this.#buttons(each) : nothing}</td>` : nothing}</tr>`;
-  }
-
-  #buttons(each) {
-    const down = each.pausedByOperator || each.stoppedByOperator || each.status === 'failed';
-    const actions = down ? ['resume', ...(each.stoppedByOperator ? [] : ['restart', 'stop'])] : ['pause', 'restart', 'stop'];
-    return html`<span class="buttons">${actions.map((action) => html`<button type="button" class="small ${action === 'stop' ? 'danger' : ''}" aria-label="${COMMANDS[action][0]} ${each.component}" @click=${() => this.#command(each, action)}>${COMMANDS[action][0]}</button>`)}</span>`;
+      ${this.mayOperateAll ? html`<td class="r">${each.supervisor ? commandButtons(each, this) : nothing}</td>` : nothing}</tr>`;
   }
 }
 

@@ -65,7 +65,7 @@ public abstract class ApiTest {
 
   public static final String TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-  /** With everything that is only for its worker to know. */
+  /** With the fields that only its worker gets. */
   public static Job brings(Job job) {
     return job.assetId("orders")
         .partitionKey("2026-11-17")
@@ -84,7 +84,7 @@ public abstract class ApiTest {
     return tasks.get(0);
   }
 
-  /** What a worker says when its attempt has failed. */
+  /** The completion of a failed attempt. */
   public static Map<String, Object> failedBody(int attempt, Map<String, ?> error) {
     return Map.of("attempt", attempt, "workerId", "w1", "outcome", "FAILED", "error", error);
   }

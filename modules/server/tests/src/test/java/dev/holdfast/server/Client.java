@@ -16,7 +16,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Talks HTTP as anybody would, and holds all that is said against the API's document. */
+/** An HTTP client that validates every request and response against the API document. */
 public final class Client {
   private final HttpClient http =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -26,7 +26,7 @@ public final class Client {
     this.server = server;
   }
 
-  /** An answer, read. */
+  /** A response with its parsed body. */
   public record Reply(int status, JsonNode body, HttpResponse<String> response) {
     public JsonNode ok() {
       assertThat(status).as(() -> body.toString()).isEqualTo(200);

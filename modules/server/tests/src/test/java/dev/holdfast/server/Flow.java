@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-/** Jobs that come, run and end all the time, until it is closed. */
+/** A steady flow of jobs that are enqueued, run and end, until it is closed. */
 public final class Flow implements AutoCloseable {
   private static final int AT_ONCE = 10;
   private static final Duration BETWEEN = Duration.ofMillis(200);

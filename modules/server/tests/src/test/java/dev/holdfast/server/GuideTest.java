@@ -29,7 +29,7 @@ public class GuideTest extends ServerTest {
   }
 
   @Test
-  void the_worker_of_the_guide_works() {
+  void the_worker_of_the_guide_runs_a_job() {
     String apiKey = key(Role.WORKER, null);
     URI url = server.url();
     JobId job =

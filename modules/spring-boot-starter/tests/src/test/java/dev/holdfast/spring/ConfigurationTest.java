@@ -43,7 +43,7 @@ import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.test.util.ReflectionTestUtils;
 
-/** What is configured when, on data sources that the test brings. */
+/** Which beans are configured under which conditions, on data sources of the test. */
 @ExtendWith(DatabaseExtension.class)
 class ConfigurationTest {
   private final ApplicationContextRunner holdfastOnly =
@@ -93,7 +93,7 @@ class ConfigurationTest {
   }
 
   @Test
-  void without_a_data_source_or_when_it_is_switched_off_there_is_nothing() {
+  void without_a_data_source_or_when_disabled_there_are_no_beans() {
     holdfastOnly.run(context -> assertThat(context).doesNotHaveBean(Holdfast.class));
     application
         .withPropertyValues("holdfast.enabled=false")
@@ -173,7 +173,7 @@ class ConfigurationTest {
   }
 
   @Test
-  void the_schema_is_made_at_the_start_if_that_is_wanted() {
+  void the_schema_is_created_at_start_if_configured() {
     DataSource empty = database.empty().dataSource();
     ApplicationContextRunner fresh = on(empty).withPropertyValues("holdfast.allow-unsafe=true");
     fresh.run(
@@ -198,7 +198,7 @@ class ConfigurationTest {
   }
 
   @Test
-  void a_server_that_may_lose_jobs_is_refused_unless_it_is_allowed() {
+  void a_database_server_that_may_lose_jobs_is_rejected_unless_allowed() {
     on(database.dataSource())
         .run(
             context -> {
@@ -234,7 +234,7 @@ class ConfigurationTest {
   }
 
   @Test
-  void its_own_statements_do_not_go_through_a_proxy_that_joins_transactions() {
+  void statements_of_holdfast_bypass_a_proxy_that_joins_transactions() {
     DataSource target = database.dataSource();
     holdfastOnly
         .withBean(DataSource.class, () -> new TransactionAwareDataSourceProxy(target))
@@ -317,7 +317,7 @@ class ConfigurationTest {
   }
 
   @Test
-  void every_property_reaches_its_place() {
+  void every_property_is_applied() {
     application
         .withPropertyValues(
             "holdfast.retries.max-attempts=7",
@@ -347,7 +347,7 @@ class ConfigurationTest {
   }
 
   @Test
-  void several_workers_inherit_what_they_do_not_set() {
+  void several_workers_inherit_unset_properties() {
     YamlPropertiesFactoryBean guide = new YamlPropertiesFactoryBean();
     guide.setResources(new ClassPathResource("workers.yaml"));
     String[] properties =
@@ -372,7 +372,7 @@ class ConfigurationTest {
   }
 
   @Test
-  void editors_know_the_properties() throws Exception {
+  void the_configuration_metadata_lists_the_properties() throws Exception {
     try (InputStream metadata =
         HoldfastProperties.class.getResourceAsStream(
             "/META-INF/spring-configuration-metadata.json")) {

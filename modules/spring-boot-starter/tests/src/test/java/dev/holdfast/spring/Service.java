@@ -6,11 +6,13 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.worker.JobListener;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.Middleware;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -24,7 +26,13 @@ import org.springframework.transaction.annotation.Transactional;
 /** An application with handlers of every sort. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
-@Import({Service.Methods.class, Service.Orders.class, Service.ByClass.class, Service.Heard.class})
+@Import({
+  Service.Methods.class,
+  Service.Orders.class,
+  Service.ByClass.class,
+  Service.Heard.class,
+  Service.Declared.class
+})
 class Service {
   record Greeting(String name) {}
 
@@ -107,6 +115,33 @@ class Service {
     }
   }
 
+  /** What is declared beside handlers. */
+  static class Declared {
+    // region schedule
+    @JobHandler(value = "nightly-report", queue = "reports", maxAttempts = 5, timeout = "10m")
+    @JobSchedule(cron = "0 3 * * *", zone = "Europe/Berlin", overlap = false)
+    void report() {}
+
+    @JobHandler("refresh")
+    @JobSchedule(every = "${refresh.interval:30s}")
+    void refresh() {}
+
+    // endregion
+
+    @JobHandler("switched-off")
+    @JobSchedule(cron = "-")
+    void switchedOff() {}
+  }
+
+  // region schedule-bean
+  @Bean
+  Schedule weekly() {
+    Job job = Job.of("nightly-report").priority(8);
+    return Schedule.of("weekly", "@weekly", ZoneId.of("UTC"), job);
+  }
+
+  // endregion
+
   // region beans
   @Bean
   @JobHandler("by-lambda")
@@ -121,7 +156,7 @@ class Service {
 
   // endregion
 
-  /** What beans around handlers were told. */
+  /** What the middleware and listener beans recorded. */
   static class Heard implements Middleware, JobListener, WorkerCustomizer {
     private final List<String> all = new CopyOnWriteArrayList<>();
 

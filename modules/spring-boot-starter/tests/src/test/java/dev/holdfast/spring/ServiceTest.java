@@ -3,12 +3,14 @@ package dev.holdfast.spring;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -42,16 +44,26 @@ class ServiceTest {
         new SpringApplicationBuilder(Service.class)
             .properties(
                 Map.of(
+                    "refresh.interval",
+                    "2h",
+                    "spring.main.banner-mode",
+                    "off",
+                    "spring.data.jpa.repositories.enabled",
+                    false))
+            .properties(
+                Map.of(
                     "spring.datasource.url",
                     database.url(),
                     "spring.datasource.username",
                     database.user(),
                     "spring.datasource.password",
                     database.password(),
-                    "spring.main.banner-mode",
-                    "off",
                     "spring.flyway.enabled",
                     false,
+                    // JPA has a test of its own; the second is its name in Spring Boot 4.
+                    "spring.autoconfigure.exclude",
+                    "org.springframework.boot.autoconfigure.orm.jpa.HibernateJpaAutoConfiguration,"
+                        + "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
                     "management.endpoints.web.exposure.include",
                     "holdfast",
                     "holdfast.allow-unsafe",
@@ -86,7 +98,7 @@ class ServiceTest {
   }
 
   @Test
-  void it_runs_on_the_spring_boot_that_it_should() {
+  void the_tests_run_on_the_configured_spring_boot_version() {
     assertThat(SpringBootVersion.getVersion())
         .isEqualTo(System.getProperty("holdfast.test.spring-boot"));
   }
@@ -113,7 +125,35 @@ class ServiceTest {
   }
 
   @Test
-  void what_a_method_throws_fails_the_attempt_as_it_is() {
+  void schedules_beside_handlers_and_of_beans_are_stored_at_the_start() {
+    assertThat(holdfast.admin().schedules())
+        .extracting(ScheduleStatus::name, ScheduleStatus::cron, ScheduleStatus::kind)
+        .containsExactly(
+            tuple("nightly-report", "0 3 * * *", "nightly-report"),
+            tuple("refresh", "@every 2h", "refresh"),
+            tuple("weekly", "@weekly", "nightly-report"));
+    assertThat(holdfast.admin().schedules().getFirst())
+        .returns("Europe/Berlin", ScheduleStatus::zone)
+        .returns(false, ScheduleStatus::allowOverlap)
+        .returns("reports", ScheduleStatus::queue)
+        .returns(5, ScheduleStatus::maxAttempts);
+    JobId now = holdfast.admin().runSchedule("refresh").orElseThrow().id();
+    assertThat(ended(now).state()).isEqualTo(JobState.SUCCEEDED);
+  }
+
+  @Test
+  void a_handler_declares_the_defaults_of_its_jobs() {
+    JobStatus job = holdfast.find(holdfast.enqueue(Job.of("nightly-report")).id()).orElseThrow();
+    assertThat(job).returns("reports", JobStatus::queue).returns(5, JobStatus::maxAttempts);
+    assertThat(database.count("SELECT timeout_ms FROM holdfast.job WHERE id = ?", job.id().value()))
+        .isEqualTo(600_000);
+    holdfast.delete(job.id());
+    JobId own = holdfast.enqueue(Job.of("nightly-report").queue("orders")).id();
+    assertThat(ended(own).queue()).isEqualTo("orders");
+  }
+
+  @Test
+  void an_exception_of_a_method_fails_the_attempt_unwrapped() {
     Job job = Job.of("fail").maxAttempts(1);
     holdfast.enqueue(job);
     assertThat(ended(job.id()).failure())
@@ -128,7 +168,7 @@ class ServiceTest {
   }
 
   @Test
-  void a_rollback_takes_the_job_back() {
+  void a_rollback_undoes_the_enqueue() {
     assertThatThrownBy(() -> orders.place(2, true)).isInstanceOf(Service.RefusedOrder.class);
     assertThat(database.count("SELECT count(*) FROM orders WHERE id = 2")).isZero();
     assertThat(holdfast.find(orders.last())).isEmpty();
@@ -141,7 +181,7 @@ class ServiceTest {
   }
 
   @Test
-  void a_handler_that_fails_after_it_settled_has_done_nothing() {
+  void a_handler_that_fails_after_it_settled_is_rolled_back() {
     Job job = Job.of("post", -4).maxAttempts(1);
     holdfast.enqueue(job);
     assertThat(ended(job.id()).state()).isEqualTo(JobState.FAILED);
@@ -168,7 +208,7 @@ class ServiceTest {
   }
 
   @Test
-  void the_health_of_the_application_tells_of_its_database_and_workers() {
+  void the_health_of_the_application_covers_its_database_and_workers() {
     // Its type is another in Spring Boot 4.
     Object indicator = context.getBean("holdfastHealthIndicator");
     Object health = ReflectionTestUtils.invokeMethod(indicator, "health");

@@ -109,7 +109,7 @@ class DecisionTest {
 
   @ParameterizedTest
   @MethodSource("cases")
-  void follows_from_attempts_and_budgets_alone(Case each) {
+  void depends_only_on_failed_attempts_and_budgets(Case each) {
     List<FailedAttempt> failed = new ArrayList<>();
     for (String words : each.failed()) {
       List<String> parts = List.of(words.split(" ", -1));
@@ -144,7 +144,7 @@ class DecisionTest {
     "true, false, HARD_RESET_STEP, two, WAIT",
     "false, true, RESUME_FROM_STEP, one, WAIT"
   })
-  void what_operators_ask_comes_first(
+  void operator_commands_take_precedence(
       boolean paused,
       boolean takeover,
       @Nullable CommandAction action,
@@ -161,7 +161,7 @@ class DecisionTest {
   }
 
   @Test
-  void budgets_that_make_no_sense_are_refused() {
+  void invalid_budgets_are_refused() {
     assertThatThrownBy(() -> budgets(0, 2, 1)).isInstanceOf(RefusedException.class);
     assertThatThrownBy(() -> budgets(1, 1, 1)).isInstanceOf(RefusedException.class);
     assertThatThrownBy(() -> budgets(1, 2, -1)).isInstanceOf(RefusedException.class);

@@ -28,12 +28,12 @@ class SignatureTest {
         "5%\rcorrect horse-battery",
         "correct\t horse-battery"
       })
-  void no_secret_stands_in_it_however_it_was_drawn(String drawn) {
+  void no_signature_contains_a_secret(String drawn) {
     assertThat(sign("cannot log in with " + drawn)).doesNotContain("horse").doesNotContain("batt");
   }
 
   @Test
-  void the_hash_of_what_looks_like_a_secret_stays() {
+  void the_hash_is_not_redacted_after_a_word_like_token() {
     assertThat(sign("no such token:")).matches("no such token: #[0-9a-f]{16}");
   }
 
@@ -132,13 +132,13 @@ class SignatureTest {
   }
 
   @Test
-  void it_can_be_read() {
+  void it_shows_the_error_line_with_placeholders() {
     assertThat(sign("noise\n/tmp/ws-123/src/App.java:42: error: ';' expected\n"))
         .matches("<path>/App\\.java:<n>: error: ';' expected #[0-9a-f]{16}");
   }
 
   @Test
-  void of_a_trace_the_exception_is_shown() {
+  void a_stack_trace_is_shown_as_its_root_exception() {
     assertThat(
             sign(
                 """
@@ -152,18 +152,18 @@ class SignatureTest {
   }
 
   @Test
-  void nothing_said_is_a_signature_too() {
+  void output_without_words_has_a_signature_too() {
     assertThat(sign("")).isEqualTo(sign("100%\n...\n")).startsWith("(no words) #");
   }
 
   @Test
-  void a_long_line_is_shortened_where_it_can_be() {
+  void a_long_line_is_cut_between_characters() {
     assertThat(sign("x😀".repeat(1_000)).length()).isLessThanOrEqualTo(120 + 18);
     assertThat(sign("x😀".repeat(1_000))).doesNotContain("\ud83d…").contains("…");
   }
 
   @Test
-  void only_the_end_is_looked_at() {
+  void only_the_end_of_the_output_counts() {
     String end = "the same words again\nand others\n".repeat(20);
     assertThat(sign("one thing\n" + end)).isEqualTo(sign("another\n" + end));
     String long40 = ("word ".repeat(100) + "\nother\n").repeat(19);
@@ -171,7 +171,7 @@ class SignatureTest {
   }
 
   @Test
-  void the_lengths_of_numbers_do_not_move_the_window() {
+  void the_lengths_of_numbers_do_not_change_the_signature() {
     String line = "job %s of %s failed because of reasons%n".formatted("%1$s", "%1$s");
     StringBuilder one = new StringBuilder();
     StringBuilder other = new StringBuilder();
@@ -225,7 +225,7 @@ class SignatureTest {
         "e",
         "1e"
       })
-  void hostile_text_takes_no_time(String pattern) {
+  void hostile_text_is_processed_in_bounded_time(String pattern) {
     Effort.isBelow(
         Duration.ofSeconds(5),
         () -> {

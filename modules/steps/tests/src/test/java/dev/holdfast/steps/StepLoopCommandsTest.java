@@ -35,7 +35,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
   }
 
   @Test
-  void a_pause_lets_the_attempt_go_on_and_holds_up_the_next_one() throws Exception {
+  void a_pause_lets_the_attempt_finish_and_delays_the_next_one() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     CompletableFuture<String> result =
@@ -63,8 +63,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
   }
 
   @Test
-  void what_holds_a_job_up_is_acknowledged_once_whatever_else_is_asked_meanwhile()
-      throws Exception {
+  void a_pause_and_a_takeover_are_acknowledged_once_while_other_commands_arrive() throws Exception {
     commands.heard(held(CommandAction.PAUSE, "one thing"));
     CompletableFuture<String> result = running(step(() -> "made"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("pause")));
@@ -77,7 +76,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
     commands.heard(asked(CommandAction.RETRY_STEP, "embed"));
     assertThat(result.get()).isEqualTo("made");
     assertThat(retries.getLast().operators().requests())
-        .as("all that was said, in order, for the attempt that begins then")
+        .as("all commands in order, for the next attempt")
         .containsExactly(
             new Step.Request(CommandAction.PAUSE, "bob", "one thing"),
             new Step.Request(CommandAction.TAKEOVER, "bob", "another"),
@@ -85,7 +84,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
   }
 
   @Test
-  void a_takeover_stops_the_attempt_and_costs_no_budget() throws Exception {
+  void a_takeover_stops_the_attempt_and_uses_no_budget() throws Exception {
     CompletableFuture<String> result = hangingOnce();
     commands.heard(held(CommandAction.TAKEOVER, "by hand"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("takeover")));
@@ -96,7 +95,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
   }
 
   @Test
-  void a_hard_reset_that_an_operator_wants_is_done_at_once_and_acknowledged() throws Exception {
+  void a_hard_reset_by_an_operator_is_done_at_once_and_acknowledged() throws Exception {
     CompletableFuture<String> result = hangingOnce();
     commands.heard(asked(CommandAction.HARD_RESET_STEP, "embed"));
     assertThat(result.get()).isEqualTo("made");
@@ -111,7 +110,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
   }
 
   @Test
-  void a_request_for_another_step_leads_there_with_all_that_was_said() {
+  void a_command_for_another_step_redirects_there_with_all_earlier_commands() {
     commands.heard(held(CommandAction.PAUSE, "the file was cut off"));
     commands.heard(asked(CommandAction.RESUME_FROM_STEP, "download"));
     assertThatThrownBy(() -> loop().run(step(() -> "made"), budgets))
@@ -123,14 +122,14 @@ class StepLoopCommandsTest extends StepLoopFixture {
   }
 
   @Test
-  void a_request_for_a_later_step_waits_for_it() throws Exception {
+  void a_command_for_a_later_step_is_pending_until_that_step() throws Exception {
     commands.heard(asked(CommandAction.RETRY_STEP, "upload"));
     assertThat(loop().run(step(() -> "made"), budgets)).isEqualTo("made");
     assertThat(commands.pending()).isPresent();
   }
 
   @Test
-  void an_interrupt_stops_everything_and_is_told() throws Exception {
+  void an_interrupt_stops_everything_and_is_reported() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch passedOn = new CountDownLatch(1);
     CompletableFuture<String> result = new CompletableFuture<>();

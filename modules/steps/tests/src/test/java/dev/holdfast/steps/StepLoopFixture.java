@@ -11,7 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A step whose attempts are told what to do, and a journal in memory. */
+/** A step with scripted attempts, and a journal in memory. */
 abstract class StepLoopFixture {
   static final Duration LONG = Duration.ofMinutes(1);
   static final String SECRET = "hunter2hunter2";

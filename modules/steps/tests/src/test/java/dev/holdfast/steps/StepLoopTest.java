@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** What is tried when a step fails or hangs. */
 class StepLoopTest extends StepLoopFixture {
   @Test
-  void a_step_that_works_is_tried_once_and_leaves_its_checkpoint() throws Exception {
+  void a_step_that_succeeds_runs_once_and_stores_its_checkpoint() throws Exception {
     assertThat(loop().run(step(() -> "made"), budgets)).isEqualTo("made");
     assertThat(journal.events()).containsExactly("started", "finished");
     Report.Step last = journal.lines.getLast();
@@ -30,7 +30,7 @@ class StepLoopTest extends StepLoopFixture {
   }
 
   @Test
-  void a_transient_failure_is_healed_by_a_soft_reset_and_counted() throws Exception {
+  void a_transient_failure_is_retried_with_a_soft_reset_and_counted() throws Exception {
     Step<String> flaky =
         step(
             () -> {
@@ -61,7 +61,7 @@ class StepLoopTest extends StepLoopFixture {
   }
 
   @Test
-  void what_fails_alike_again_is_reset_and_then_given_back_to_the_queue() {
+  void a_repeated_equal_failure_is_reset_and_then_requeued() {
     assertThatThrownBy(
             () ->
                 loop()
@@ -103,7 +103,7 @@ class StepLoopTest extends StepLoopFixture {
   }
 
   @Test
-  void what_is_deterministic_fails_at_once_and_says_so() {
+  void a_deterministic_failure_fails_at_once_with_its_reason() {
     assertThatThrownBy(
             () ->
                 loop()
@@ -124,7 +124,7 @@ class StepLoopTest extends StepLoopFixture {
   }
 
   @Test
-  void one_that_hangs_is_stopped_and_tried_again() throws Exception {
+  void a_step_that_hangs_is_stopped_and_retried() throws Exception {
     budgets = new Budgets(3, LONG, Duration.ofSeconds(2), 2, 1);
     Step<String> hanging =
         step(
@@ -141,7 +141,7 @@ class StepLoopTest extends StepLoopFixture {
   }
 
   @Test
-  void one_that_gives_signs_of_life_for_ever_is_stopped_by_the_clock() throws Exception {
+  void a_step_that_stays_active_is_stopped_by_its_timeout() throws Exception {
     budgets = new Budgets(3, Duration.ofSeconds(4), Duration.ofSeconds(3), 2, 1);
     StepLoop loop = loop();
     Step<String> busy =
@@ -160,8 +160,7 @@ class StepLoopTest extends StepLoopFixture {
   }
 
   @Test
-  void one_that_ignores_being_stopped_is_left_behind_and_keeps_nobody_else_alive()
-      throws Exception {
+  void activity_of_an_abandoned_attempt_does_not_count_for_the_next_one() throws Exception {
     budgets = new Budgets(3, LONG, Duration.ofMillis(100), 5, 1);
     CountDownLatch end = new CountDownLatch(1);
     StepLoop loop = loop();
@@ -180,7 +179,7 @@ class StepLoopTest extends StepLoopFixture {
                 }
               }
               if (mine == 2) {
-                // Silent: the signs of life of the first one must not save it.
+                // Idle: the activity of the first attempt must not count for it.
                 new CountDownLatch(1).await();
               }
               return "made by " + mine;

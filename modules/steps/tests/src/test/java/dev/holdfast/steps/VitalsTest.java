@@ -11,7 +11,7 @@ class VitalsTest {
   private final Vitals vitals = new Vitals(nanos::get);
 
   @Test
-  void both_clocks_run_and_a_sign_of_life_sets_back_one() {
+  void activity_resets_the_idle_clock_but_not_the_run_clock() {
     nanos.addAndGet(100);
     vitals.alive();
     nanos.addAndGet(10);
@@ -20,21 +20,21 @@ class VitalsTest {
   }
 
   @Test
-  void both_stand_still_while_they_are_stopped() {
+  void both_clocks_stand_still_while_stopped() {
     nanos.addAndGet(100);
     vitals.stop();
     nanos.addAndGet(1_000_000);
     assertThat(vitals.silentFor()).isEqualTo(100);
     assertThat(vitals.ranFor()).isEqualTo(100);
     vitals.go();
-    assertThat(vitals.silentFor()).as("the program begins anew").isZero();
+    assertThat(vitals.silentFor()).as("the program starts again").isZero();
     nanos.addAndGet(7);
     assertThat(vitals.silentFor()).isEqualTo(7);
     assertThat(vitals.ranFor()).isEqualTo(107);
   }
 
   @Test
-  void one_stop_inside_another_changes_nothing() {
+  void nested_stops_end_with_the_last_go() {
     vitals.stop();
     vitals.stop();
     nanos.addAndGet(50);
@@ -47,11 +47,11 @@ class VitalsTest {
   }
 
   @Test
-  void a_sign_of_life_that_is_seen_late_counts_from_when_it_was_given() {
+  void activity_that_is_noticed_late_counts_from_when_it_happened() {
     nanos.addAndGet(100);
     vitals.aliveBefore(Duration.ofNanos(30));
     assertThat(vitals.silentFor()).isEqualTo(30);
     vitals.aliveBefore(Duration.ofNanos(80));
-    assertThat(vitals.silentFor()).as("an older one says nothing new").isEqualTo(30);
+    assertThat(vitals.silentFor()).as("an older one changes nothing").isEqualTo(30);
   }
 }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * A process that plays a worker: it says how it is doing, takes one job, and does what its part
+ * A process that acts as a worker: it reports its health, claims one job, and behaves as its part
  * says. Parts: {@code good}, {@code exit=N}, {@code hang} (before it is healthy), {@code memory},
  * {@code deaf} (does not stop), {@code leaves} (stops unasked, as at SIGTERM), {@code overdue} (has
  * a handler that goes on).

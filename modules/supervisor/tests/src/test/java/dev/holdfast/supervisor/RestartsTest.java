@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** How soon a crashed worker is started again, and when it no longer is. */
+/** The backoff of restarts after crashes, and their limits. */
 class RestartsTest {
   private static final RestartPolicy POLICY = RestartPolicy.DEFAULT;
 
@@ -28,7 +28,7 @@ class RestartsTest {
   }
 
   @Test
-  void each_wait_is_twice_the_one_before_and_a_minute_at_most() {
+  void each_backoff_is_twice_the_one_before_and_a_minute_at_most() {
     List<Long> waits = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       waits.add(POLICY.delay(i).toSeconds());
@@ -38,7 +38,7 @@ class RestartsTest {
   }
 
   @Test
-  void crashes_far_apart_wait_longer_each_time() {
+  void the_backoff_also_grows_for_crashes_far_apart() {
     List<Restarts.Next> next = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
       next.add(crash());
@@ -52,7 +52,7 @@ class RestartsTest {
   }
 
   @Test
-  void after_five_restarts_within_five_minutes_it_is_given_up() {
+  void after_five_restarts_within_five_minutes_there_is_no_other() {
     for (int i = 0; i < 5; i++) {
       assertThat(crash()).isInstanceOf(Restarts.Next.In.class);
     }
@@ -61,7 +61,7 @@ class RestartsTest {
   }
 
   @Test
-  void once_the_window_has_passed_it_may_try_again_but_its_count_stays() {
+  void after_the_window_another_restart_is_allowed_but_the_count_stays() {
     for (int i = 0; i < 5; i++) {
       crash();
     }
@@ -71,7 +71,7 @@ class RestartsTest {
   }
 
   @Test
-  void after_twenty_restarts_in_all_it_is_given_up_however_slowly_they_came() {
+  void after_twenty_restarts_in_total_however_far_apart_there_is_no_other() {
     for (int i = 0; i < 20; i++) {
       assertThat(crash()).isInstanceOf(Restarts.Next.In.class);
       pass(Duration.ofMinutes(30));
@@ -81,7 +81,7 @@ class RestartsTest {
   }
 
   @Test
-  void five_healthy_minutes_and_nothing_less_wear_the_restarts_off() {
+  void only_five_healthy_minutes_reset_the_restart_count() {
     for (int i = 0; i < 4; i++) {
       crash();
     }

@@ -15,12 +15,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Workers that are paused, stopped and restarted, whether they listen or not. */
+/** Pause, stop and restart of workers, also of those that ignore commands. */
 @Execution(ExecutionMode.CONCURRENT)
 @ExtendWith(DatabaseExtension.class)
 class SupervisorCommandsTest extends SupervisorFixture {
   @Test
-  void a_pause_is_told_and_lasts_over_a_crash_until_it_is_resumed() throws Exception {
+  void a_pause_is_reported_and_survives_a_crash_until_a_resume() throws Exception {
     supervise(NAME, "good");
     WorkerHealth first = untilHealthy(1);
     order(WorkerCommand.Action.PAUSE);
@@ -37,7 +37,7 @@ class SupervisorCommandsTest extends SupervisorFixture {
   }
 
   @Test
-  void a_stop_ends_the_process_for_good_and_a_resume_starts_another() {
+  void a_stopped_worker_is_not_restarted_until_a_resume() {
     supervise(NAME, "good");
     long pid = pid(untilHealthy(1));
     order(WorkerCommand.Action.STOP);
@@ -50,7 +50,7 @@ class SupervisorCommandsTest extends SupervisorFixture {
   }
 
   @Test
-  void one_that_does_not_hear_that_it_is_to_end_is_shown_as_stopping_and_why() throws Exception {
+  void a_worker_that_ignores_a_stop_is_shown_as_stopping_with_the_reason() throws Exception {
     supervise(NAME, "deaf");
     long pid = pid(untilHealthy(1));
     order(WorkerCommand.Action.STOP);
@@ -63,7 +63,7 @@ class SupervisorCommandsTest extends SupervisorFixture {
   }
 
   @Test
-  void one_that_is_started_anew_is_never_shown_as_stopped() {
+  void a_restarted_worker_is_never_shown_as_stopped() {
     supervise(NAME, "good");
     untilHealthy(1);
     // All that its row says on the way.
@@ -86,7 +86,7 @@ class SupervisorCommandsTest extends SupervisorFixture {
   }
 
   @Test
-  void a_restart_replaces_the_process_and_counts_as_none() {
+  void a_restart_by_command_replaces_the_process_and_is_not_counted() {
     supervise(NAME, "good");
     long pid = pid(untilHealthy(1));
     order(WorkerCommand.Action.RESTART);
@@ -95,7 +95,7 @@ class SupervisorCommandsTest extends SupervisorFixture {
   }
 
   @Test
-  void one_that_does_not_listen_is_terminated_or_killed() throws Exception {
+  void a_worker_that_ignores_commands_is_terminated_or_killed() throws Exception {
     stop = Duration.ofMillis(100);
     Supervisor supervisor = supervise(NAME, "deaf");
     long pid = pid(untilHealthy(1));
@@ -106,7 +106,7 @@ class SupervisorCommandsTest extends SupervisorFixture {
   }
 
   @Test
-  void one_that_was_told_to_end_by_somebody_else_stays_away() {
+  void a_worker_stopped_by_something_else_than_its_supervisor_is_not_restarted() {
     supervise(NAME, "leaves");
     WorkerHealth gone = until(WorkerHealth::isStopped);
     assertThat(gone.exitCode()).isZero();
@@ -115,7 +115,7 @@ class SupervisorCommandsTest extends SupervisorFixture {
   }
 
   @Test
-  void a_pause_outlasts_a_restart_of_the_process_and_of_the_supervisor() throws Exception {
+  void a_pause_survives_a_restart_of_the_process_and_of_the_supervisor() throws Exception {
     Supervisor supervisor = supervise(NAME, "good");
     untilHealthy(1);
     order(WorkerCommand.Action.PAUSE);
@@ -128,7 +128,7 @@ class SupervisorCommandsTest extends SupervisorFixture {
   }
 
   @Test
-  void orders_outlast_the_supervisor() throws Exception {
+  void pause_and_stop_commands_survive_a_restart_of_the_supervisor() throws Exception {
     Supervisor supervisor = supervise(NAME, "good", "good");
     untilHealthy(1);
     order(WorkerCommand.Action.PAUSE);

@@ -2,6 +2,8 @@ package dev.holdfast.supervisor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -9,6 +11,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.Eventually;
@@ -36,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A supervisor of real processes, and the database in which it says how they are. */
+/** A supervisor of real processes, and the database to which it reports their health. */
 @Execution(ExecutionMode.CONCURRENT)
 @ExtendWith(DatabaseExtension.class)
 abstract class SupervisorFixture {
@@ -44,7 +47,7 @@ abstract class SupervisorFixture {
   static final String TAG = "worker:tag:0";
   static final Duration LONG = Duration.ofMinutes(10);
 
-  /** Crashes are forgiven after ten minutes, and waits are of no length to speak of. */
+  /** The restart count is reset after ten minutes, and backoffs are very short. */
   static final RestartPolicy QUICK =
       new RestartPolicy(3, LONG, 20, LONG, Duration.ofMillis(10), Duration.ofMillis(40));
 
@@ -144,7 +147,7 @@ abstract class SupervisorFixture {
                 folder.resolve("logs"),
                 1 << 20),
             commands,
-            line -> {},
+            new Supervisor.Output(line -> {}, (before, lines) -> lines.replace("plays", "***")),
             nanos);
     supervisors.add(supervisor);
     return supervisor;
@@ -189,6 +192,13 @@ abstract class SupervisorFixture {
 
   static long pid(WorkerHealth row) {
     return Objects.requireNonNull(row.pid());
+  }
+
+  /** What the page shows of the worker's output. */
+  String tail() {
+    return health.logs().read(new WorkerLogs.Name(NAME, TAG), LogCursor.START).parts().stream()
+        .map(LogTail.Part::text)
+        .collect(Collectors.joining());
   }
 
   String log() throws IOException {

@@ -25,12 +25,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Real processes, watched and started again: they crash, hang, fill their memory. */
+/** Supervision of real processes: crashes, hangs, full heaps and restarts. */
 @Execution(ExecutionMode.CONCURRENT)
 @ExtendWith(DatabaseExtension.class)
 class SupervisorTest extends SupervisorFixture {
   @Test
-  void a_worker_becomes_healthy_and_at_the_end_nothing_is_left() throws Exception {
+  void a_worker_becomes_healthy_and_nothing_is_left_after_close() throws Exception {
     Supervisor supervisor = supervise(NAME, "good", "good");
     assertThat(supervisor.awaitHealthy(SOON)).isTrue();
     assertThat(health.readings().of(NAME))
@@ -48,11 +48,14 @@ class SupervisorTest extends SupervisorFixture {
             PosixFilePermissions.toString(
                 Files.getPosixFilePermissions(WorkerLog.file(folder.resolve("logs"), TAG))))
         .isEqualTo("rw-------");
+    assertThat(tail()).contains("*** good", "healthy", "heard stop", "--- ended: 0 (clean)");
+    Supervisor next = supervise(NAME, "good");
+    assertThat(next.awaitHealthy(SOON)).isTrue();
+    until(() -> tail().indexOf("healthy") < tail().lastIndexOf("healthy"));
   }
 
   @Test
-  void a_killed_one_gives_its_job_back_at_once_and_is_started_again_in_its_place()
-      throws Exception {
+  void the_job_of_a_killed_worker_is_requeued_at_once_and_the_worker_restarted() throws Exception {
     JobId job = add();
     supervise(NAME, "good");
     WorkerHealth first = untilHealthy(1);
@@ -63,6 +66,16 @@ class SupervisorTest extends SupervisorFixture {
     assertThat(second.lastRestart()).isNotNull();
     assertThat(second.exitCode()).isEqualTo(137);
     assertThat(pid(second)).isNotEqualTo(pid(first));
+    assertThat(health.exits().of(TAG, NAME))
+        .singleElement()
+        .satisfies(
+            exit -> {
+              assertThat(exit.pid()).isEqualTo(first.pid());
+              assertThat(exit.exitCode()).isEqualTo(137);
+              assertThat(exit.status()).isEqualTo(HealthStatus.CRASHED);
+              assertThat(exit.reason()).contains("SIGKILL");
+              assertThat(exit.startedAt()).isBefore(exit.endedAt());
+            });
     // The lease was good for another five minutes.
     until(() -> queue.queries().attempts(job).size() == 2);
     assertThat(queue.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
@@ -77,7 +90,7 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
-  void one_that_ends_with_an_exit_code_is_named_and_given_up_after_its_restarts() throws Exception {
+  void a_worker_that_exits_with_an_error_is_failed_after_its_restarts() throws Exception {
     supervise(NAME, "exit=9");
     WorkerHealth failed = until(row -> row.status() == HealthStatus.FAILED);
     assertThat(failed.restarts()).isEqualTo(3);
@@ -86,7 +99,7 @@ class SupervisorTest extends SupervisorFixture {
     assertThat(failed.reason()).contains("9 (handlers)", "3 restarts within 10 minutes");
     assertThat(failed.pid()).isNull();
     assertThat(failed.nextRestart()).isNull();
-    // A pause and a resume do not talk it down: it may try once, and has failed again.
+    // A pause and a resume do not reset the count: it may try once, and has failed again.
     order(WorkerCommand.Action.PAUSE);
     order(WorkerCommand.Action.RESUME);
     WorkerHealth again =
@@ -126,7 +139,7 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
-  void a_worker_that_keeps_crashing_does_not_hurt_another() {
+  void a_worker_that_keeps_crashing_does_not_affect_another() {
     JobId job = add();
     supervise(NAME, "exit=1", "good");
     until(row -> row.status() == HealthStatus.FAILED);
@@ -141,7 +154,7 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
-  void the_third_crash_makes_its_job_toxic_and_no_earlier_one() {
+  void only_the_third_crash_makes_a_job_toxic() {
     JobId job = add();
     supervise(NAME, "exit=1");
     until(row -> row.status() == HealthStatus.FAILED);
@@ -152,7 +165,7 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
-  void a_full_heap_ends_the_process_and_has_a_name() throws Exception {
+  void a_full_heap_ends_the_process_and_is_reported_as_the_reason() throws Exception {
     supervise(NAME, "memory");
     WorkerHealth crashed = until(row -> row.exitCode() != null);
     assertThat(crashed.exitCode()).isEqualTo(WorkerExit.OUT_OF_MEMORY);
@@ -160,7 +173,7 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
-  void one_that_never_becomes_healthy_is_caught_by_its_boot_deadline() {
+  void a_worker_that_is_not_healthy_by_its_boot_deadline_is_killed_and_failed() {
     boot = Duration.ofMillis(300);
     supervise(NAME, "hang");
     WorkerHealth failed = until(row -> row.status() == HealthStatus.FAILED);
@@ -169,7 +182,7 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
-  void one_whose_handler_goes_on_is_started_anew_and_that_is_no_crash() throws Exception {
+  void a_worker_with_an_overdue_handler_is_restarted_without_counting_a_crash() throws Exception {
     recycle = Duration.ofMillis(100);
     supervise(NAME, "overdue");
     WorkerHealth second = until(row -> row.incarnation() == 2);
@@ -178,7 +191,7 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
-  void one_whose_handler_goes_on_is_left_alone_for_a_while() {
+  void a_worker_with_an_overdue_handler_is_not_restarted_at_once() {
     supervise(NAME, "overdue");
     WorkerHealth row = until(healthy -> healthy.reason() != null);
     assertThat(row.status()).isEqualTo(HealthStatus.HEALTHY);
@@ -187,7 +200,7 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
-  void one_that_is_silent_counts_as_crashed_and_is_killed() throws Exception {
+  void a_silent_worker_counts_as_crashed_and_is_killed() throws Exception {
     JobId job = add();
     silence = Duration.ofSeconds(2);
     supervise(NAME, "good");
@@ -200,7 +213,7 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
-  void nobody_is_silent_while_the_database_keeps_its_supervisor_waiting() throws Exception {
+  void no_worker_counts_as_silent_while_the_supervisor_waits_for_the_database() throws Exception {
     silence = Duration.ofSeconds(1);
     assertThat(supervise(NAME, "good").awaitHealthy(SOON)).isTrue();
     long pid = pid(row());
@@ -230,7 +243,7 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
-  void health_for_long_enough_wears_the_restarts_off() throws Exception {
+  void the_restart_count_is_reset_after_enough_healthy_time() throws Exception {
     policy = new RestartPolicy(3, LONG, 20, Duration.ofMillis(500), Duration.ZERO, Duration.ZERO);
     supervise(NAME, "good");
     signal("KILL", pid(untilHealthy(1)));
@@ -239,7 +252,7 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
-  void one_that_ends_well_without_having_been_told_to_has_crashed() {
+  void a_worker_that_exits_with_0_without_a_stop_counts_as_crashed() {
     supervise(NAME, "exit=0");
     WorkerHealth failed = until(row -> row.status() == HealthStatus.FAILED);
     assertThat(failed.reason()).contains("0 (clean)");

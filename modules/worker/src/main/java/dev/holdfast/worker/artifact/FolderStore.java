@@ -40,11 +40,14 @@ public final class FolderStore implements ArtifactStore {
   private static final Logger log = LoggerFactory.getLogger(FolderStore.class);
   private static final int BUFFER = 1 << 16;
   private static final String STAGED = ".staged";
+  // No artifact's name begins with a dot.
+  private static final String PART = ".part-";
   private static final String NAME_OF_STORE = ".store";
 
   private final Path results;
   private volatile String id = "";
 
+  /** Artifacts of all jobs lie below this folder. */
   public FolderStore(Path root) {
     this.results = root.toAbsolutePath().normalize().resolve("results");
   }
@@ -83,21 +86,64 @@ public final class FolderStore implements ArtifactStore {
           ? new NotRegularFileException(file)
           : new NoSuchFileException(file.toString());
     }
-    Path folder = Files.createDirectories(stagedBy(lease.job(), lease.attempt()));
-    Path copy = folder.resolve(name);
+    try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+      Path copy = staging(lease).resolve(name);
+      return new StagedFile(lease, copy, kept(name, in, copy));
+    }
+  }
+
+  /**
+   * Takes what comes from elsewhere than a file, and may take its time. Until it is staged it lies
+   * under a name of its own: the same file may be sent twice at once.
+   */
+  public Received receive(Lease lease, String name, InputStream in) throws IOException {
+    Limits.artifactName(name);
+    Path part = staging(lease).resolve(PART + UUID.randomUUID());
+    return new Received(lease, part, kept(name, in, part));
+  }
+
+  /** What was received, and is not staged yet. */
+  public final class Received {
+    private final Lease lease;
+    private final Path part;
+    private final Artifact artifact;
+
+    Received(Lease lease, Path part, Artifact artifact) {
+      this.lease = lease;
+      this.part = part;
+      this.artifact = artifact;
+    }
+
+    /** In place of what was staged under the same name before. */
+    public Staged stage() throws IOException {
+      Path copy = part.resolveSibling(artifact.name());
+      Files.move(part, copy, StandardCopyOption.ATOMIC_MOVE);
+      return new StagedFile(lease, copy, artifact);
+    }
+
+    /** Does nothing to what is staged. */
+    public void discard() {
+      FolderStore.discard(part);
+    }
+  }
+
+  private Path staging(Lease lease) throws IOException {
+    return Files.createDirectories(stagedBy(lease.job(), lease.attempt()));
+  }
+
+  private static Artifact kept(String name, InputStream in, Path copy) throws IOException {
     try {
-      return new StagedFile(lease, copy, copied(name, file, copy));
+      return copied(name, in, copy);
     } catch (IOException | RuntimeException trouble) {
       discard(copy);
       throw trouble;
     }
   }
 
-  private static Artifact copied(String name, Path file, Path copy) throws IOException {
+  private static Artifact copied(String name, InputStream in, Path copy) throws IOException {
     MessageDigest digest = sha256();
     long size = 0;
-    try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS);
-        FileChannel channel =
+    try (FileChannel channel =
             FileChannel.open(
                 copy,
                 StandardOpenOption.CREATE,

@@ -108,7 +108,7 @@ public final class Scratch {
     }
   }
 
-  /** Neither succeeded nor failed: cancelled, given back, or taken over by another attempt. */
+  /** Neither succeeded nor failed: cancelled, released, or taken over by another attempt. */
   public void dropped(Lease lease) {
     Path folder = folder(lease);
     try {

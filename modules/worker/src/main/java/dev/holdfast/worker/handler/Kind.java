@@ -1,5 +1,6 @@
 package dev.holdfast.worker.handler;
 
+import dev.holdfast.model.job.JobDefaults;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.PayloadType;
@@ -14,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  *     executions of such a job never overlap, at the price of stopping during an outage
  * @param artifacts what it publishes: a retry that finds all of them whole has nothing left to do
  * @param threads what its handlers run on
+ * @param defaults what its jobs are enqueued with where they do not say so, by the {@code Holdfast}
+ *     that a worker with this kind belongs to
  */
 public record Kind<T>(
     String name,
@@ -22,40 +25,52 @@ public record Kind<T>(
     @Nullable RetryPolicy retry,
     boolean strict,
     List<String> artifacts,
-    Threads threads) {
+    Threads threads,
+    JobDefaults defaults) {
   public Kind {
     Limits.kind(name);
     artifacts = List.copyOf(artifacts);
     artifacts.forEach(Limits::artifactName);
   }
 
+  /** For payloads of a class, such as a record. */
   public static <T> Kind<T> of(String name, Class<T> payload, Handler<T> handler) {
     return of(name, PayloadType.of(payload), handler);
   }
 
   /** For payloads whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */
   public static <T> Kind<T> of(String name, PayloadType<T> payload, Handler<T> handler) {
-    return new Kind<>(name, payload, handler, null, false, List.of(), Threads.AUTO);
+    return new Kind<>(
+        name, payload, handler, null, false, List.of(), Threads.AUTO, JobDefaults.NONE);
+  }
+
+  /** What its jobs are enqueued with where they do not say so themselves. */
+  public Kind<T> defaults(JobDefaults values) {
+    return new Kind<>(name, payload, handler, retry, strict, artifacts, threads, values);
   }
 
   /** The same kind, run by another handler. */
   public Kind<T> handler(Handler<T> other) {
-    return new Kind<>(name, payload, other, retry, strict, artifacts, threads);
+    return new Kind<>(name, payload, other, retry, strict, artifacts, threads, defaults);
   }
 
+  /** How long its failed jobs wait for their next attempt. */
   public Kind<T> retry(RetryPolicy policy) {
-    return new Kind<>(name, payload, handler, policy, strict, artifacts, threads);
+    return new Kind<>(name, payload, handler, policy, strict, artifacts, threads, defaults);
   }
 
+  /** Stops the handler when its lease may have run out: two executions never overlap. */
   public Kind<T> strictly() {
-    return new Kind<>(name, payload, handler, retry, true, artifacts, threads);
+    return new Kind<>(name, payload, handler, retry, true, artifacts, threads, defaults);
   }
 
+  /** What it publishes: a retry that finds all of them whole has nothing left to do. */
   public Kind<T> producing(String... names) {
-    return new Kind<>(name, payload, handler, retry, strict, List.of(names), threads);
+    return new Kind<>(name, payload, handler, retry, strict, List.of(names), threads, defaults);
   }
 
+  /** What its handlers run on. */
   public Kind<T> threads(Threads which) {
-    return new Kind<>(name, payload, handler, retry, strict, artifacts, which);
+    return new Kind<>(name, payload, handler, retry, strict, artifacts, which, defaults);
   }
 }

@@ -9,11 +9,13 @@ public final class SnoozeException extends RuntimeException {
 
   private final Duration delay;
 
+  /** Runs the job again after this long, at no cost to its budget. */
   public SnoozeException(Duration delay) {
     super("snoozed for " + delay);
     this.delay = Limits.delay("snooze", delay);
   }
 
+  /** How long. */
   public Duration delay() {
     return delay;
   }

@@ -66,7 +66,17 @@ public final class Reaper {
       away = true;
       log.error("sweep failed, trying again", trouble);
     }
+    sumUpHistory();
     return deleteOldJobs() ? Duration.ZERO : Loop.jittered(timings.sweep());
+  }
+
+  /** Before jobs are deleted, and apart from the sweep for the same reasons as that. */
+  private void sumUpHistory() {
+    try {
+      source.sumUpHistory();
+    } catch (RuntimeException trouble) {
+      log.debug("the history could not be summed up, trying again: {}", trouble.getMessage());
+    }
   }
 
   /** Apart from the sweep, whose time is measured, and whose failure means an outage. */

@@ -21,7 +21,9 @@ public final class Upkeep implements AutoCloseable {
    */
   public Upkeep(JobSource source, Timings timings, Metrics metrics) {
     Reaper reaper = new Reaper(source, timings, metrics, System::nanoTime).waitingFirst();
-    this.loop = new Loop("upkeep", reaper::runOnce).start();
+    this.loop =
+        new Loop("upkeep", new ScheduleFiring(source, reaper::runOnce, System::nanoTime)::runOnce)
+            .start();
   }
 
   @Override

@@ -46,7 +46,7 @@ public interface JobSource {
 
   /**
    * Not tried again behind the worker's back: when the answer is lost, the worker asks what lies
-   * under its name and gives back what it does not know.
+   * under its name and releases those it does not know.
    */
   Claimed claim(String queue, int most, String worker, Duration lease);
 
@@ -89,6 +89,20 @@ public interface JobSource {
    * nobody. Nothing to do where a server does it.
    */
   Map<String, Integer> sweep(Timings timings, boolean judge);
+
+  /**
+   * Enqueues the jobs of schedules that are due. The answer is how long until the next one is;
+   * empty when there is none, or where a server does it.
+   */
+  default Optional<Duration> fireSchedules() {
+    return Optional.empty();
+  }
+
+  /**
+   * Sums up jobs that ended, if it is time to, for the history that outlives them. Nothing to do
+   * where a server does it.
+   */
+  default void sumUpHistory() {}
 
   /**
    * Deletes some of the jobs that ended long ago, if the source was told to keep jobs for a limited

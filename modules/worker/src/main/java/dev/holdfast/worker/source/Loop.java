@@ -18,6 +18,9 @@ public final class Loop {
   private static final Duration FIRST_BACKOFF = Duration.ofMillis(200);
   private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(5);
 
+  /** For work that has no reason of its own to run again. */
+  public static final Duration LONGEST_WAIT = Duration.ofDays(1);
+
   /** One round; the answer is how long to wait before the next. */
   @FunctionalInterface
   public interface Work {
@@ -104,7 +107,7 @@ public final class Loop {
         left = changed.awaitNanos(left);
       }
       woken = false;
-    } catch (InterruptedException astray) {
+    } catch (InterruptedException ignored) {
       // Nobody has reason to interrupt this thread, and it must not end the loop.
     } finally {
       lock.unlock();

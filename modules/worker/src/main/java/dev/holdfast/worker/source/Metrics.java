@@ -54,6 +54,7 @@ public final class Metrics implements StepMetrics {
     }
   }
 
+  /** Adds to a counter. */
   public void count(String name, long more) {
     counters.computeIfAbsent(name, n -> new LongAdder()).add(more);
   }
@@ -113,10 +114,12 @@ public final class Metrics implements StepMetrics {
     timing.add(took.toNanos(), times);
   }
 
+  /** Reads a value whenever it is asked for. */
   public void gauge(String name, LongSupplier value) {
     gauges.put(name, value);
   }
 
+  /** Of a counter or gauge; 0 when there is none of this name. */
   public long value(String name) {
     LongAdder counter = counters.get(name);
     if (counter != null) {

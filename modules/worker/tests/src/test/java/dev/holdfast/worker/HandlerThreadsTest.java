@@ -25,7 +25,7 @@ class HandlerThreadsTest {
   }
 
   @Test
-  void a_worker_of_usual_size_runs_handlers_on_threads_of_the_system() throws Exception {
+  void a_worker_of_usual_size_runs_handlers_on_platform_threads() throws Exception {
     try (HandlerThreads threads = new HandlerThreads(HandlerThreads.MOST_PLATFORM)) {
       for (int i = 0; i < 20; i++) {
         // Whether the thread is a new one or used again, nothing is left from before.
@@ -37,7 +37,7 @@ class HandlerThreadsTest {
   }
 
   @Test
-  void a_worker_with_very_many_places_does_so_where_it_is_asked_to() throws Exception {
+  void a_worker_with_very_many_slots_uses_virtual_threads_unless_told_otherwise() throws Exception {
     try (HandlerThreads threads = new HandlerThreads(HandlerThreads.MOST_PLATFORM + 1)) {
       assertThat(seen(threads, Threads.AUTO, "job").virtual()).isTrue();
       assertThat(seen(threads, Threads.PLATFORM, "job").virtual()).isFalse();

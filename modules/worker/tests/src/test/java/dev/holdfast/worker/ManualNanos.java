@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-/** A monotonic clock that moves when told to. Begins just before its overflow, as any may. */
+/** A monotonic clock that a test advances. Begins just before its overflow, as any may. */
 public final class ManualNanos implements LongSupplier {
   private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 1_000_000);
 

@@ -21,7 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 
-/** A worker on a source in memory, and what its listeners hear. */
+/** A worker on a source in memory, and the calls of its listeners. */
 abstract class WorkerFixture {
   final MemorySource source = new MemorySource();
   final List<JobListener> listeners = new ArrayList<>();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** Jobs that a worker may have lost. */
 class WorkerLeaseTest extends WorkerFixture {
   @Test
-  void a_job_taken_over_before_it_began_is_skipped() {
+  void a_job_claimed_by_another_before_it_began_is_skipped() {
     Timings brief =
         new Timings(
             Duration.ofMillis(20), Duration.ofMillis(40), Duration.ZERO, Duration.ofSeconds(1));
@@ -39,7 +39,7 @@ class WorkerLeaseTest extends WorkerFixture {
   }
 
   @Test
-  void a_job_that_begins_late_but_is_still_held_runs() {
+  void a_job_that_begins_late_but_still_has_its_lease_runs() {
     Timings brief =
         new Timings(
             Duration.ofMillis(20), Duration.ofMillis(40), Duration.ZERO, Duration.ofSeconds(1));
@@ -51,7 +51,7 @@ class WorkerLeaseTest extends WorkerFixture {
   }
 
   @Test
-  void a_lost_lease_stops_the_handler_and_is_told() {
+  void a_lost_lease_stops_the_handler_and_is_reported() {
     listen();
     LeasedJob job = Samples.job();
     source.with(job);
@@ -65,7 +65,7 @@ class WorkerLeaseTest extends WorkerFixture {
   }
 
   @Test
-  void a_result_that_comes_too_late_is_told_and_counted() {
+  void a_late_result_is_reported_and_counted() {
     listen();
     source.with(Samples.job());
     Worker worker =
@@ -82,7 +82,7 @@ class WorkerLeaseTest extends WorkerFixture {
   }
 
   @Test
-  void a_handler_that_settles_itself_is_asked_about_until_there_is_an_answer() {
+  void whether_a_handler_settled_its_own_job_is_queried_until_there_is_an_answer() {
     listen();
     source.with(Samples.job());
     AtomicInteger asked = new AtomicInteger();

@@ -15,9 +15,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How a worker stops, and what becomes of its jobs. */
+/** How a worker stops, and what happens to its jobs. */
 class WorkerStopTest extends WorkerFixture {
-  /** What stopping may take beyond the patience of whoever asks for it, on a busy machine. */
+  /** How much longer than its timeout a stop may take on a busy machine. */
   private static final Duration BEYOND = Duration.ofSeconds(30);
 
   @Test
@@ -45,7 +45,7 @@ class WorkerStopTest extends WorkerFixture {
   }
 
   @Test
-  void jobs_that_take_longer_are_given_back() {
+  void jobs_that_take_longer_are_released() {
     LeasedJob job = Samples.job();
     source.with(job);
     Worker worker = worker(this::awaitRelease).start();
@@ -55,7 +55,7 @@ class WorkerStopTest extends WorkerFixture {
   }
 
   @Test
-  void a_handler_that_does_not_listen_is_given_back_all_the_same() {
+  void a_handler_that_ignores_the_stop_is_released_too() {
     LeasedJob job = Samples.job();
     source.with(job);
     Worker worker = worker((payload, context) -> awaitWithoutListening()).start();
@@ -65,7 +65,7 @@ class WorkerStopTest extends WorkerFixture {
   }
 
   @Test
-  void a_claim_under_way_is_given_back() {
+  void a_claim_under_way_is_released() {
     LeasedJob job = Samples.job();
     CountDownLatch claimed = new CountDownLatch(1);
     CountDownLatch answer = new CountDownLatch(1);
@@ -86,7 +86,7 @@ class WorkerStopTest extends WorkerFixture {
   }
 
   @Test
-  void a_source_that_is_away_does_not_keep_it_from_stopping() {
+  void an_unreachable_source_does_not_keep_it_from_stopping() {
     source.with(Samples.job());
     Worker worker = worker(this::awaitRelease).start();
     until(() -> begun.get() == 1);
@@ -107,7 +107,7 @@ class WorkerStopTest extends WorkerFixture {
   }
 
   @Test
-  void stopping_twice_is_stopping_once_and_the_second_waits_for_the_first() {
+  void stopping_twice_stops_once_and_the_second_call_waits_for_the_first() {
     source.with(Samples.job());
     Worker worker = worker(this::awaitRelease).start();
     until(() -> begun.get() == 1);
@@ -123,7 +123,7 @@ class WorkerStopTest extends WorkerFixture {
   }
 
   @Test
-  void whoever_is_interrupted_while_stopping_gives_back_at_once() throws Exception {
+  void an_interrupted_stop_releases_running_jobs_at_once() throws Exception {
     LeasedJob job = Samples.job();
     source.with(job);
     Worker worker = worker(this::awaitRelease).start();
@@ -166,7 +166,7 @@ class WorkerStopTest extends WorkerFixture {
   }
 
   @Test
-  void events_of_handlers_that_outlive_their_worker_are_refused() {
+  void events_of_handlers_that_outlive_their_worker_are_rejected() {
     source.with(Samples.job());
     CompletableFuture<Throwable> thrown = new CompletableFuture<>();
     Worker worker =

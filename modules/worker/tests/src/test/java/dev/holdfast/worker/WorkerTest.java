@@ -45,7 +45,7 @@ class WorkerTest extends WorkerFixture {
   }
 
   @Test
-  void handlers_that_compute_on_every_core_keep_no_other_from_running() {
+  void handlers_that_compute_on_every_core_do_not_keep_others_from_running() {
     int cores = Runtime.getRuntime().availableProcessors();
     CountDownLatch computing = new CountDownLatch(cores);
     Kind<Json> compute =
@@ -83,7 +83,7 @@ class WorkerTest extends WorkerFixture {
   }
 
   @Test
-  void a_handler_that_goes_on_after_it_was_given_up_is_told_of_until_it_leaves() {
+  void an_abandoned_handler_is_listed_as_overdue_until_it_returns() {
     LeasedJob job = Samples.job(Samples.KIND, Duration.ofMillis(20), null);
     source.with(job);
     Worker worker =
@@ -108,7 +108,7 @@ class WorkerTest extends WorkerFixture {
   }
 
   @Test
-  void a_ring_wakes_it() {
+  void a_notification_wakes_it() {
     Worker worker =
         new Worker(
             source,
@@ -141,7 +141,7 @@ class WorkerTest extends WorkerFixture {
   }
 
   @Test
-  void heartbeats_have_their_connection_before_the_first_claim() {
+  void the_heartbeat_connection_is_opened_before_the_first_claim() {
     source.with(Samples.job());
     worker((payload, context) -> null).start();
     awaitSettled(1);
@@ -149,7 +149,7 @@ class WorkerTest extends WorkerFixture {
   }
 
   @Test
-  void neither_exceptions_nor_errors_while_claiming_end_it() {
+  void exceptions_and_errors_while_claiming_do_not_end_it() {
     AtomicInteger claims = new AtomicInteger();
     source.before =
         verb -> {
@@ -182,7 +182,7 @@ class WorkerTest extends WorkerFixture {
   }
 
   @Test
-  void listeners_that_throw_harm_nothing() {
+  void listeners_that_throw_affect_no_job() {
     listeners.add(
         new JobListener() {
           @Override
@@ -204,7 +204,7 @@ class WorkerTest extends WorkerFixture {
   }
 
   @Test
-  void a_deadline_in_the_year_9999_is_no_trouble() {
+  void a_deadline_in_the_year_9999_does_not_stop_the_job() {
     source.with(Samples.job(Samples.KIND, null, Duration.ofDays(365 * 7_900L)));
     worker((payload, context) -> null).start();
     awaitSettled(1);
@@ -212,7 +212,7 @@ class WorkerTest extends WorkerFixture {
   }
 
   @Test
-  void retries_are_counted_by_code_but_not_the_last_failure() {
+  void retries_are_counted_by_code_and_the_last_failure_is_not() {
     LeasedJob fresh = Samples.job();
     LeasedJob last =
         new LeasedJob(
@@ -245,7 +245,7 @@ class WorkerTest extends WorkerFixture {
   }
 
   @Test
-  void draining_runs_what_is_due_and_what_that_enqueues() {
+  void draining_runs_due_jobs_and_the_jobs_they_enqueue() {
     source.with(Samples.job(), Samples.job());
     AtomicInteger runs = new AtomicInteger();
     worker(

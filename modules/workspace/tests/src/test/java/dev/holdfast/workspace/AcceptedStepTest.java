@@ -27,7 +27,7 @@ class AcceptedStepTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void what_was_accepted_where_nobody_worked_by_hand_is_done_by_the_program() throws Exception {
+  void an_accepted_step_without_a_taken_over_workspace_is_run_by_the_program() throws Exception {
     commands.heard(accepted());
     assertThat(run("one", TELL + "echo $HOLDFAST_STEP_INDEX >> log").tree())
         .isEqualTo(undisturbedTree());
@@ -38,7 +38,7 @@ class AcceptedStepTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void what_was_accepted_and_holds_a_secret_fails_the_job() throws Exception {
+  void an_accepted_step_that_contains_a_secret_fails_the_job() throws Exception {
     secrets = List.of("correct-horse-battery");
     TakenOver taken = new TakenOver("I log in by hand");
     Files.writeString(taken.work.resolve("by-hand"), secrets.getFirst());
@@ -51,7 +51,8 @@ class AcceptedStepTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void what_was_accepted_and_is_gone_is_done_by_the_program_in_a_new_workspace() throws Exception {
+  void an_accepted_step_whose_workspace_is_gone_is_run_by_the_program_in_a_new_one()
+      throws Exception {
     TakenOver taken = new TakenOver("mine");
     FileTrees.delete(taken.work);
     commands.heard(accepted());

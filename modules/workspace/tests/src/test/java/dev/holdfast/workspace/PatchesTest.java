@@ -60,7 +60,7 @@ class PatchesTest {
   }
 
   @Test
-  void steps_are_read_in_order_and_the_last_word_counts() throws IOException {
+  void steps_are_read_in_order_and_the_last_write_counts() throws IOException {
     assertThat(patches().read()).isEmpty();
     Checkpoint first = write(1, "one");
     write(2, "two");
@@ -78,7 +78,7 @@ class PatchesTest {
     assertThat(patches().read()).containsExactly(first);
   }
 
-  /** Whoever dies between the two leaves a patch that does not count, never a step without one. */
+  /** A crash between the two writes leaves an ignored patch, never a step without a patch. */
   @Test
   void a_state_is_written_only_when_its_patch_is_there() throws IOException {
     Checkpoint first = write(1, "one");
@@ -92,7 +92,7 @@ class PatchesTest {
   }
 
   @Test
-  void a_gap_and_a_damaged_file_are_named() throws IOException {
+  void a_gap_and_a_damaged_file_are_reported_by_name() throws IOException {
     write(1, "one");
     write(2, "two");
     Files.delete(patches().state(1));
@@ -106,7 +106,7 @@ class PatchesTest {
   }
 
   @Test
-  void a_patch_that_is_not_the_checkpoints_is_refused() throws IOException {
+  void a_patch_that_does_not_match_its_checkpoint_is_refused() throws IOException {
     Checkpoint first = write(1, "one");
     Path other = Files.writeString(folder.resolve("other.patch"), "other");
     assertThatThrownBy(() -> patches().write(first, other))
@@ -115,7 +115,7 @@ class PatchesTest {
   }
 
   @Test
-  void a_step_is_dropped_with_all_behind_it() throws IOException {
+  void a_step_is_dropped_with_all_later_steps() throws IOException {
     Checkpoint first = write(1, "one");
     write(2, "two");
     write(3, "three");

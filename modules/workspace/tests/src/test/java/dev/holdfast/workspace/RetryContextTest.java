@@ -60,7 +60,7 @@ class RetryContextTest {
   }
 
   @Test
-  void says_what_is_to_be_done_and_what_went_wrong() {
+  void contains_the_instructions_and_the_failure() {
     assertThat(text("make it better", "exited with 1"))
         .contains(
             "\"objective\":\"make it better\"",
@@ -87,7 +87,7 @@ class RetryContextTest {
         "Authorization: Digest ",
         "\u001b[31mred\u001b[0m \b \r \0 \t \u2028 😀 \ud83d"
       })
-  void what_people_wrote_arrives_as_it_was_written(String written) {
+  void operator_texts_are_unchanged(String written) {
     Map<String, Object> read = read(text(written, "boom"));
     assertThat(read).containsEntry("objective", written);
     assertThat(read).containsEntry("constraints", List.of(written));
@@ -106,7 +106,7 @@ class RetryContextTest {
   }
 
   @Test
-  void what_an_attempt_said_is_scrubbed_and_does_not_break_what_follows() {
+  void output_of_an_attempt_is_scrubbed_and_cannot_break_the_format() {
     String said = "log in: password=\"hunter2 and correct-horse-battery";
     String json = text("make it", said);
     assertThat(json).doesNotContain("hunter2").doesNotContain("horse");
@@ -120,7 +120,7 @@ class RetryContextTest {
   }
 
   @Test
-  void is_small_whatever_the_program_comes_up_with() {
+  void is_bounded_whatever_the_program_prints() {
     List<String> many = Collections.nCopies(1_000, ENDLESS);
     Step.Operators busy = new Step.Operators(requests(1_000, "y".repeat(1_000)), many);
     assertThat(text("x", "boom", many, busy).length()).isLessThan(220_000);

@@ -12,10 +12,10 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** What an attempt is told of the job and of the attempts before it. */
+/** The context an attempt gets about the job and the attempts before it. */
 class StepContextTest extends WorkspaceRunFixture {
   @Test
-  void instructions_arrive_as_written_and_what_was_said_arrives_scrubbed() throws Exception {
+  void instructions_are_unchanged_and_program_output_is_scrubbed() throws Exception {
     secrets = List.of("correct-horse-battery");
     instructions = "log in with password=\"correct-horse-battery {\"a\": 1}";
     run(
@@ -46,7 +46,7 @@ class StepContextTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void who_says_the_same_over_the_same_changes_makes_no_progress_whatever_else_is_printed()
+  void the_same_message_over_the_same_changes_is_no_progress_whatever_else_is_printed()
       throws Exception {
     run(
         "one",
@@ -64,7 +64,7 @@ class StepContextTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void the_next_worker_is_told_how_the_step_failed_here() throws Exception {
+  void the_next_worker_gets_the_failure_of_the_step() throws Exception {
     String script =
         TELL
             + """
@@ -85,7 +85,7 @@ class StepContextTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void the_next_attempt_is_told_why_it_was_taken_over_and_what_was_changed() throws Exception {
+  void the_next_attempt_gets_the_reason_of_the_takeover_and_the_changed_files() throws Exception {
     String reason = "the \"proxy\" is\n{down}";
     TakenOver taken = new TakenOver(reason);
     Files.writeString(taken.work.resolve("by-hand"), "done by hand\n");

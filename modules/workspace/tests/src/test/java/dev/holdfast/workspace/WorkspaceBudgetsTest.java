@@ -21,12 +21,12 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a job may spend, where its payload says so. */
+/** Budgets set by the payload of a job. */
 class WorkspaceBudgetsTest extends LibraryTest {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final Budgets WORKERS = new Budgets(3, LONG, LONG, 2, 1);
 
-  // Differently each time, alike, for ever and silently, for ever and talking; then well.
+  // Fails differently, fails the same, hangs silently, hangs with output; then succeeds.
   private static final Map<String, String> RUNTIMES =
       Map.of(
           "varies", "echo $HOLDFAST_STEP_ATTEMPT > file; exit 1",
@@ -87,8 +87,8 @@ class WorkspaceBudgetsTest extends LibraryTest {
           alike  |                                                  | 2 | escalated
           alike  | "stepNoProgressLimit": 3                         | 2 | triggered
           """)
-  void a_payload_says_how_often(String runtime, String budgets, int failures, String lastWord)
-      throws Exception {
+  void a_payload_may_set_the_number_of_attempts(
+      String runtime, String budgets, int failures, String lastWord) throws Exception {
     JobId id = ended(runtime, budgets == null ? "" : budgets);
     List<String> steps = steps(id);
     assertThat(steps.stream().filter("failed"::equals)).hasSize(failures);
@@ -105,7 +105,8 @@ class WorkspaceBudgetsTest extends LibraryTest {
           hangs | "stepIdleTimeoutSeconds": 10.5 | gave no sign of life for 10.5 s
           talks | "stepTimeoutSeconds": 10.5     | took longer than 10.5 s
           """)
-  void a_payload_says_how_long(String runtime, String budgets, String said) throws Exception {
+  void a_payload_may_set_the_timeouts(String runtime, String budgets, String said)
+      throws Exception {
     JobId id = ended(runtime, budgets);
     assertThat(firstStepFailure(id)).contains(said);
     // A machine that stands still for a while looks like a step that hangs once more.
@@ -115,7 +116,7 @@ class WorkspaceBudgetsTest extends LibraryTest {
   }
 
   @Test
-  void budgets_that_make_no_sense_are_refused_in_words() throws Exception {
+  void invalid_budgets_are_refused_with_a_reason() throws Exception {
     JobId id = ended("alike", "\"stepMaxAttempts\": 0");
     assertThat(job(id).state()).isEqualTo(JobState.FAILED);
     assertThat(failure(id).message()).contains("step_max_attempts must be 1 or more");

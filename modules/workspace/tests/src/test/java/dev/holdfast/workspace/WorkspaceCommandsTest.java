@@ -12,9 +12,9 @@ import java.time.Instant;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** What operators ask of a job that works in a repository. */
+/** Commands of operators for a workspace job. */
 class WorkspaceCommandsTest extends WorkspaceFixture {
-  /** What a heartbeat brings back is known for certain when the next one has come. */
+  /** The commands of a heartbeat have been processed when the next one is sent. */
   private void heard(JobId id) {
     for (int beat = 1; beat <= 2; beat++) {
       Instant before = Instant.now();
@@ -23,7 +23,7 @@ class WorkspaceCommandsTest extends WorkspaceFixture {
   }
 
   @Test
-  void who_takes_a_job_over_is_told_where_it_lies_and_what_he_does_there_counts() throws Exception {
+  void a_takeover_reports_the_workspace_and_changes_made_there_are_kept() throws Exception {
     runtimes.put(
         "edit", "[ -e by-hand ] || { echo agent > agent; while :; do sleep 0.1; done; }; echo ok");
     JobId id = enqueued("edit");
@@ -51,7 +51,7 @@ class WorkspaceCommandsTest extends WorkspaceFixture {
   }
 
   @Test
-  void who_takes_a_job_over_between_two_attempts_is_told_too() throws Exception {
+  void a_takeover_between_two_attempts_reports_the_workspace_too() throws Exception {
     runtimes.put(
         "edit",
         "[ ! -e by-hand ] || exit 0; touch $MARKS/begun;"
@@ -74,7 +74,7 @@ class WorkspaceCommandsTest extends WorkspaceFixture {
   }
 
   @Test
-  void who_has_taken_a_job_over_says_that_the_step_is_done_and_it_goes_on() throws Exception {
+  void after_a_takeover_the_step_can_be_accepted_and_the_job_continues() throws Exception {
     runtimes.put("edit", "echo agent > agent; echo x >> $MARKS/ran; while :; do sleep 0.1; done");
     runtimes.put("look", "cat by-hand; echo seen > seen");
     JobId id = enqueued("edit", "look");
@@ -100,7 +100,7 @@ class WorkspaceCommandsTest extends WorkspaceFixture {
   }
 
   @Test
-  void a_job_that_has_succeeded_is_sent_back_to_a_step() throws Exception {
+  void a_succeeded_job_can_be_resumed_from_a_step() throws Exception {
     runtimes.put("one", "echo 1 > one; echo one >> $MARKS/ran");
     runtimes.put("two", "cat one; [ ! -e $MARKS/ran2 ] || echo 2 > two; echo two >> $MARKS/ran2");
     JobId id = enqueued("one", "two");
@@ -117,7 +117,7 @@ class WorkspaceCommandsTest extends WorkspaceFixture {
   }
 
   @Test
-  void an_operator_goes_back_to_an_earlier_step_in_a_new_workspace() throws Exception {
+  void resuming_from_an_earlier_step_uses_a_new_workspace() throws Exception {
     runtimes.put("one", "echo 1 > one; echo one >> $MARKS/ran");
     runtimes.put("two", "cat one; echo 2 > two; echo two >> $MARKS/ran");
     runtimes.put(
@@ -135,7 +135,7 @@ class WorkspaceCommandsTest extends WorkspaceFixture {
   }
 
   @Test
-  void a_paused_job_does_after_the_pause_what_was_asked_meanwhile() throws Exception {
+  void commands_sent_during_a_pause_are_executed_after_it() throws Exception {
     runtimes.put(
         "edit",
         "[ $HOLDFAST_STEP_ATTEMPT -gt 1 ] || { echo x > junk; touch $MARKS/begun;"

@@ -28,9 +28,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * A repository, a worker whose runtimes are shell scripts, and the words the tests are written in.
- */
+/** A repository, a worker whose runtimes are shell scripts, and helper methods. */
 abstract class WorkspaceFixture extends LibraryTest {
   static final Duration LONG = Duration.ofMinutes(1);
   static final String SECRET = "correct-horse-battery-9";
@@ -126,7 +124,7 @@ abstract class WorkspaceFixture extends LibraryTest {
     return folder.resolve("scratch").resolve(id.toString()).resolve(Integer.toString(attempt));
   }
 
-  /** Soon, that is: whoever adopts the dead may take a moment to bury them. */
+  /** Waits, since the process that adopts an orphan may take a moment to reap it. */
   void assertGone(String file) throws IOException {
     long pid = Long.parseLong(Files.readString(folder.resolve(file)).strip());
     until(() -> ProcessHandle.of(pid).isEmpty());

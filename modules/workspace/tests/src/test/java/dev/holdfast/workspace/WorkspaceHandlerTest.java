@@ -23,7 +23,7 @@ class WorkspaceHandlerTest extends WorkspaceFixture {
   // ---- checkpoints
 
   @Test
-  void every_step_leaves_a_patch_and_a_state_and_the_job_all_of_them() throws Exception {
+  void every_step_stores_a_patch_and_a_state_and_the_result_lists_all() throws Exception {
     runtimes.put("edit", "echo more >> a.txt; echo new > c.txt; echo edited");
     runtimes.put("remove", "rm src/b.txt; git commit -qam 'as it likes'; echo removed");
     JobId id = enqueued("edit", "remove");
@@ -68,13 +68,13 @@ class WorkspaceHandlerTest extends WorkspaceFixture {
         .contains("\"strategy\":\"queue_retry\"", "three exited with 1: disk full");
   }
 
-  // ---- who is left behind
+  // ---- processes left behind
 
   /**
    * Without environment, session and parent, it used to go on writing where the next step works.
    */
   @Test
-  void nobody_of_one_step_is_at_work_in_the_workspace_of_the_next() throws Exception {
+  void processes_of_one_step_are_ended_before_the_next() throws Exception {
     runtimes.put(
         "escape",
         """
@@ -92,7 +92,7 @@ class WorkspaceHandlerTest extends WorkspaceFixture {
   }
 
   @Test
-  void how_large_a_patch_may_be_is_a_setting() throws Exception {
+  void the_largest_patch_size_is_a_setting() throws Exception {
     patchBytes = 10_000;
     runtimes.put("large", "head -c 100000 /dev/urandom > large");
     JobId id = enqueued("large");
@@ -102,7 +102,7 @@ class WorkspaceHandlerTest extends WorkspaceFixture {
   }
 
   @Test
-  void a_runtime_may_say_itself_what_is_wrong() throws Exception {
+  void a_runtime_may_report_its_failure_class() throws Exception {
     runtimes.put(
         "refuse",
         "echo '{\"failureClass\": \"deterministic_policy\", \"message\": \"not allowed\"}'"
@@ -115,7 +115,7 @@ class WorkspaceHandlerTest extends WorkspaceFixture {
   }
 
   @Test
-  void of_all_that_a_runtime_prints_the_end_is_kept() throws Exception {
+  void the_end_of_the_output_of_a_runtime_is_kept() throws Exception {
     runtimes.put(
         "talk", "yes 'a line like any other' | head -c 15000000; echo; echo the last word");
     JobId id = enqueued("talk");
@@ -129,7 +129,7 @@ class WorkspaceHandlerTest extends WorkspaceFixture {
   }
 
   @Test
-  void a_result_that_is_none_is_as_good_as_no_result() throws Exception {
+  void an_unreadable_or_oversized_result_is_ignored() throws Exception {
     runtimes.put("garbage", "echo \"{$API_TOKEN\" > $HOLDFAST_STEP_RESULT; echo fine");
     runtimes.put(
         "large",
@@ -148,7 +148,7 @@ class WorkspaceHandlerTest extends WorkspaceFixture {
   }
 
   @Test
-  void a_cancelled_job_ends_its_runtime() throws Exception {
+  void cancelling_a_job_ends_its_runtime() throws Exception {
     runtimes.put("long", "echo $$ > $MARKS/pid; while :; do sleep 1; done");
     JobId id = enqueued("long");
     working();
@@ -159,7 +159,7 @@ class WorkspaceHandlerTest extends WorkspaceFixture {
   }
 
   @Test
-  void a_payload_that_makes_no_sense_is_refused_in_words() throws IOException {
+  void an_invalid_payload_is_refused_with_a_reason() throws IOException {
     JobId id = enqueue(Job.of("workspace", Map.of("objective", "x")));
     working();
     await(id, JobState.FAILED);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class WorkspaceHealingTest extends WorkspaceFixture {
   @Test
   @Execution(ExecutionMode.CONCURRENT)
-  void a_command_that_hangs_is_ended_with_all_it_started_and_done_in_the_same_workspace()
+  void a_command_that_hangs_is_killed_with_its_children_and_retried_in_the_same_workspace()
       throws Exception {
     budgets = new Budgets(3, LONG, AMPLE, 2, 1);
     runtimes.put(
@@ -57,7 +57,7 @@ class WorkspaceHealingTest extends WorkspaceFixture {
   }
 
   @Test
-  void what_fails_alike_over_the_same_changes_gets_a_new_workspace_with_the_steps_before_it()
+  void an_equal_failure_over_the_same_changes_gets_a_new_workspace_with_the_earlier_steps()
       throws Exception {
     runtimes.put("prepare", "echo ready > prepared");
     runtimes.put(
@@ -96,7 +96,7 @@ class WorkspaceHealingTest extends WorkspaceFixture {
   }
 
   @Test
-  void a_step_that_changes_nothing_is_a_step_all_the_same() throws Exception {
+  void a_step_that_changes_nothing_is_completed_too() throws Exception {
     runtimes.put("look", "ls; echo seen");
     runtimes.put("edit", "echo 1 > one");
     runtimes.put(
@@ -111,7 +111,7 @@ class WorkspaceHealingTest extends WorkspaceFixture {
   }
 
   @Test
-  void a_patch_that_does_not_apply_fails_loudly_and_keeps_the_old_workspace() throws Exception {
+  void a_patch_that_does_not_apply_fails_the_job_and_keeps_the_old_workspace() throws Exception {
     runtimes.put("one", "echo 1 > one");
     runtimes.put("two", "echo fails; exit 1");
     JobId id = enqueued("one", "two");
@@ -134,7 +134,7 @@ class WorkspaceHealingTest extends WorkspaceFixture {
   }
 
   @Test
-  void what_cannot_work_fails_at_once_with_its_reason() throws Exception {
+  void a_permanent_error_fails_the_job_at_once_with_its_reason() throws Exception {
     runtimes.put("usage", "echo 'no such option'; exit 64");
     JobId usage = enqueued("usage");
     JobId unknown = enqueued("nobody-has-this");

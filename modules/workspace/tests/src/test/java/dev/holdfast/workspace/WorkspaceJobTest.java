@@ -29,7 +29,7 @@ class WorkspaceJobTest {
   }
 
   @Test
-  void budgets_have_the_spelling_of_the_settings_too() {
+  void budgets_may_be_in_snake_case_or_camel_case() {
     Budgets expected = new Budgets(5, Duration.ofSeconds(9), Duration.ofMillis(500), 4, 3);
     assertThat(
             job("""
@@ -49,13 +49,13 @@ class WorkspaceJobTest {
   }
 
   @Test
-  void what_is_not_given_is_as_the_worker_has_it() {
+  void fields_that_are_not_given_have_the_defaults_of_the_worker() {
     assertThat(job("null").budgets(USUAL)).isEqualTo(USUAL);
     assertThat(job("{\"stepMaxAttempts\": null}").budgets(USUAL)).isEqualTo(USUAL);
   }
 
   @Test
-  void what_was_read_can_be_written_and_read_again() {
+  void a_job_round_trips() {
     WorkspaceJob job = job("{\"step_max_attempts\": 5}");
     assertThat(CODEC.decode(CODEC.encode(job), WorkspaceJob.class)).isEqualTo(job);
   }
@@ -71,7 +71,7 @@ class WorkspaceJobTest {
         "{\"stepMaxAttempts\": 2.5}           | 'stepMaxAttempts' must be a whole number",
         "{\"stepMaxAttempts\": 2, \"step_max_attempts\": 3} | 'stepMaxAttempts' is given twice"
       })
-  void others_are_refused_in_words(String budgets, String words) {
+  void invalid_budgets_are_refused_with_a_reason(String budgets, String words) {
     assertThatThrownBy(() -> job(budgets)).hasMessageContaining(words);
   }
 }

@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Workspaces that are built and rebuilt while things happen to them, and whose time that is. */
+/** Workspaces that are built and rebuilt, and which time counts for the program. */
 class WorkspaceRunTest extends WorkspaceRunFixture {
-  // ---- whose time it is
+  // ---- which time counts for the program
 
   /** A git that takes its time: for the first clone, and for the first look at what has changed. */
   private void slowGit(int seconds) throws Exception {
@@ -52,7 +52,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void no_clock_of_the_program_runs_while_we_clone_and_look_at_what_it_did() throws Exception {
+  void timeouts_of_the_program_do_not_count_clone_and_diff() throws Exception {
     slowGit(4);
     budgets = new Budgets(3, Duration.ofSeconds(3), Duration.ofSeconds(3), 2, 1);
     assertThat(run("one", "echo $HOLDFAST_STEP_INDEX >> log").steps()).isEqualTo(STEPS);
@@ -63,7 +63,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void bytes_without_a_newline_and_changed_files_are_signs_of_life() throws Exception {
+  void bytes_without_a_newline_and_changed_files_count_as_activity() throws Exception {
     budgets = new Budgets(3, Duration.ofMinutes(1), Duration.ofSeconds(3), 2, 1);
     String script =
         """
@@ -79,10 +79,10 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
     assertThat(counted).doesNotContain(StepLoop.IDLE_TIMEOUTS);
   }
 
-  // ---- workspaces that are not what they were
+  // ---- workspaces that changed between steps
 
   @Test
-  void a_workspace_that_changed_while_no_step_was_at_work_is_built_anew() throws Exception {
+  void a_workspace_that_changed_between_two_steps_is_rebuilt() throws Exception {
     beforeThirdStep =
         () -> {
           try {
@@ -100,7 +100,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void a_workspace_that_somebody_deleted_between_two_steps_is_built_anew() throws Exception {
+  void a_workspace_that_was_deleted_between_two_steps_is_rebuilt() throws Exception {
     beforeThirdStep =
         () -> {
           try {
@@ -117,8 +117,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
 
   @ParameterizedTest
   @ValueSource(strings = {"rm -rf \"$PWD\"", "rm -rf \"$PWD\"; exit 1", "rm -rf ../../workspace-1"})
-  void a_program_that_deletes_its_own_folder_is_cured_by_a_hard_reset(String deletion)
-      throws Exception {
+  void a_program_that_deletes_its_own_folder_gets_a_hard_reset(String deletion) throws Exception {
     WorkspaceRun.Result result =
         run(
             "one",
@@ -135,9 +134,9 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
     assertThat(events).doesNotContain(EventType.HEAL_TRIGGERED);
   }
 
-  /** The git of a program dies with it, and what it was about to write stays locked. */
+  /** The git of a program is killed with it and leaves its lock file. */
   @Test
-  void locks_left_by_a_killed_git_are_not_in_the_way_of_the_next_attempt() throws Exception {
+  void lock_files_of_a_killed_git_do_not_block_the_next_attempt() throws Exception {
     String script =
         """
         echo $HOLDFAST_STEP_INDEX >> log
@@ -155,7 +154,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void no_lock_is_looked_for_where_a_link_leads() throws Exception {
+  void lock_files_are_not_searched_through_symbolic_links() throws Exception {
     Path elsewhere = Files.createDirectories(folder.resolve("elsewhere"));
     Path file = Files.createFile(elsewhere.resolve("old.lock"));
     Files.setLastModifiedTime(file, FileTime.from(Instant.EPOCH));
@@ -167,7 +166,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void a_pause_stops_the_rebuild_and_costs_nothing() throws Exception {
+  void a_pause_stops_the_rebuild_and_uses_no_budget() throws Exception {
     beforeThirdPatch =
         () -> {
           commands.heard(new PendingCommand(true, false, null, null));
@@ -180,14 +179,14 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
                 + " || { echo always; exit 1; }; echo $HOLDFAST_STEP_INDEX >> log");
     assertThat(rebuilt).as("begun, stopped, and begun again").isEqualTo(2);
     assertThat(result.tree()).isEqualTo(undisturbedTree());
-    // Two failed alike, one was held up; that one spent nothing.
+    // Two failed the same, one was paused and used no budget.
     assertThat(events.stream().filter(EventType.STEP_FAILED::equals)).hasSize(3);
     assertThat(events.stream().filter(EventType.HEAL_TRIGGERED::equals)).hasSize(1);
     assertThat(events).doesNotContain(EventType.HEAL_EXHAUSTED);
   }
 
   @Test
-  void what_runtimes_print_is_passed_on_as_it_comes_with_the_step_it_is_of() throws Exception {
+  void output_of_runtimes_is_passed_on_at_once_with_its_step() throws Exception {
     run(
         "one",
         "echo out-$HOLDFAST_STEP_INDEX; echo password=hunter22 >&2; echo $HOLDFAST_STEP_INDEX > log");
@@ -207,7 +206,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
   }
 
   @Test
-  void a_job_that_is_stopped_in_the_middle_of_a_rebuild_goes_on_elsewhere() throws Exception {
+  void a_job_stopped_during_a_rebuild_continues_on_another_worker() throws Exception {
     Thread handler = Thread.currentThread();
     beforeThirdPatch = handler::interrupt;
     String fails = EDIT + " || { echo always; exit 1; }";

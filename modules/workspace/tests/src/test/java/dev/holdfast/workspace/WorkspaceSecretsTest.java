@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** No secret that a program prints, writes or hides is kept. */
 class WorkspaceSecretsTest extends WorkspaceFixture {
   @Test
-  void no_secret_is_kept_anywhere() throws Exception {
+  void no_secret_is_stored_anywhere() throws Exception {
     runtimes.put(
         "talk",
         """
@@ -68,9 +68,9 @@ class WorkspaceSecretsTest extends WorkspaceFixture {
         .isEmpty();
   }
 
-  /** Said in every way a program says things, in a failure and in a success. */
+  /** Output in every way a program has, in a failure and in a success. */
   @Test
-  void a_hundred_planted_secrets_are_found_nowhere() throws Exception {
+  void none_of_a_hundred_planted_secrets_is_stored() throws Exception {
     List<String> secrets =
         IntStream.range(0, 100)
             .mapToObj(i -> "S3cr3t-%s%d/+é".formatted(Long.toString(i * 7_919L + 1_000_003, 36), i))

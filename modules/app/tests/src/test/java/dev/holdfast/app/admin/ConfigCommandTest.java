@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What would keep a process from starting is told by 'config', all of it and with the table. */
+/** 'config' reports every error that would keep a process from starting, with the table. */
 class ConfigCommandTest {
   private static Terminal.Answer config(Map<String, String> environment, String... more) {
     List<String> arguments = new ArrayList<>(List.of("config"));
@@ -21,7 +21,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void settings_without_fault_are_shown_and_nothing_is_said() {
+  void valid_settings_are_shown_without_a_message() {
     Terminal.Answer answer = config(Map.of("MAX_CONCURRENCY", "3"));
     assertThat(answer.code()).isZero();
     assertThat(answer.err()).isEmpty();
@@ -63,7 +63,8 @@ class ConfigCommandTest {
     "HOLDFAST_LOG_LEVEL, loud, 'one of error, warn, info, debug is expected'",
     "HOLDFAST_LOG_FORMAT, xml, 'one of text, json is expected'"
   })
-  void what_a_start_would_refuse_is_refused_here(String variable, String value, String message) {
+  void settings_that_a_start_would_reject_are_rejected(
+      String variable, String value, String message) {
     Terminal.Answer answer = config(Map.of(variable, value));
     assertThat(answer.code()).isEqualTo(ExitCode.CONFIGURATION);
     assertThat(answer.out()).anyMatch(line -> line.contains(variable) && line.contains(value));
@@ -72,7 +73,7 @@ class ConfigCommandTest {
 
   /** A worker and a server start with it. */
   @Test
-  void no_process_to_supervise_is_no_fault_of_the_settings() {
+  void settings_without_a_process_to_supervise_are_valid() {
     Map<String, String> none = Map.of("HOLDFAST_WORKER_PROCESSES", "0");
     assertThat(config(none).code()).isZero();
     assertThat(config(none).err()).isEmpty();
@@ -83,7 +84,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void all_that_is_wrong_is_told_at_once() {
+  void all_errors_are_reported_at_once() {
     Terminal.Answer answer =
         config(
             Map.of(

@@ -8,6 +8,7 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What can keep a migration from being done: each is a line that says what to do. */
+/** Errors of a migration: each is one line with a remedy. */
 @ExtendWith(DatabaseExtension.class)
 class MigrateTest {
   private TestDatabase database;
@@ -29,13 +30,15 @@ class MigrateTest {
     database = given.empty();
   }
 
-  private Terminal.Answer migrate(String url, String user, String password) {
+  private Terminal.Answer migrate(String url, String user, String password, String... options) {
     Map<String, String> environment = new HashMap<>();
     environment.put("HOLDFAST_DATABASE_URL", url);
     environment.put("HOLDFAST_DATABASE_USER", user);
     environment.put("HOLDFAST_DATABASE_PASSWORD", password);
     environment.put("HOLDFAST_DATABASE_ALLOW_UNSAFE", "1");
-    return Terminal.run(environment, List.of("migrate"));
+    List<String> arguments = new ArrayList<>(List.of("migrate"));
+    arguments.addAll(List.of(options));
+    return Terminal.run(environment, arguments);
   }
 
   private Terminal.Answer migrate(String url) {
@@ -58,7 +61,7 @@ class MigrateTest {
         "INSERT INTO \"holdfast\".\"flyway_schema_history\"",
         "CREATE SCHEMA"
       })
-  void a_connection_lost_in_the_middle_is_one_line_and_it_can_be_run_again(String statement)
+  void a_connection_lost_during_migration_is_one_line_and_a_rerun_succeeds(String statement)
       throws InterruptedException {
     try (FaultProxy proxy = FaultProxy.before(database)) {
       CountDownLatch lost = proxy.loseNextReplyTo(statement);
@@ -75,7 +78,21 @@ class MigrateTest {
   }
 
   @Test
-  void who_may_not_create_the_schema_is_told_what_is_missing() {
+  void a_dry_run_prints_the_sql_and_changes_nothing() {
+    Terminal.Answer dry =
+        migrate(database.url(), database.user(), database.password(), "--dry-run");
+    assertThat(dry.code()).isZero();
+    assertThat(dry.out().getFirst()).startsWith("-- 'holdfast migrate' would run this");
+    assertThat(dry.out())
+        .contains("-- version 1, V1__holdfast.sql", "CREATE SCHEMA IF NOT EXISTS holdfast;")
+        .anyMatch(line -> line.startsWith("CREATE TABLE holdfast.job "));
+    assertThat(migrate(database.url()).out().getFirst()).startsWith("applied ");
+    assertThat(migrate(database.url(), database.user(), database.password(), "--dry-run").out())
+        .containsExactly("-- the schema is up to date: nothing would be run");
+  }
+
+  @Test
+  void a_user_that_cannot_create_the_schema_is_told_the_missing_privilege() {
     String user = "may_not_" + database.name();
     database.sql("CREATE ROLE " + user + " LOGIN PASSWORD 'secret-word'");
     try {
@@ -93,7 +110,7 @@ class MigrateTest {
   }
 
   @Test
-  void a_server_that_is_read_only_is_called_so() {
+  void a_read_only_server_is_reported_as_such() {
     database.sql("ALTER DATABASE " + database.name() + " SET default_transaction_read_only = on");
     assertOneLine(
         migrate(database.url()),
@@ -102,7 +119,7 @@ class MigrateTest {
   }
 
   @Test
-  void wrong_passwords_missing_databases_and_servers_that_are_away_are_told_apart() {
+  void invalid_passwords_missing_databases_and_unreachable_servers_are_distinguished() {
     assertOneLine(
         migrate(database.url(), database.user(), "wrong"),
         ExitCode.DATABASE_UNFIT,

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Payloads that are not JSON: where, and what was expected there. */
+/** Payloads that are not JSON: the position of the error and what was expected there. */
 @ExtendWith(DatabaseExtension.class)
 class PayloadErrorTest {
   @TempDir Path folder;
@@ -47,8 +47,8 @@ class PayloadErrorTest {
         "{\"a\": 01} | line 1, column 8: invalid numeric value: Leading zeroes not allowed",
         "~~ | it is empty"
       })
-  void is_said_with_its_place(String payload, String message, TestDatabase database)
-      throws IOException {
+  void a_payload_error_is_reported_with_its_position(
+      String payload, String message, TestDatabase database) throws IOException {
     assertThat(refused(database, "enqueue", "echo", payload).err().getFirst())
         .startsWith("holdfast: the payload is not JSON: " + message);
     assertThat(
@@ -57,7 +57,8 @@ class PayloadErrorTest {
   }
 
   @Test
-  void quotes_that_a_shell_took_away_are_asked_for(TestDatabase database) throws IOException {
+  void a_payload_whose_quotes_the_shell_removed_suggests_single_quotes(TestDatabase database)
+      throws IOException {
     assertThat(refused(database, "enqueue", "echo", "{seconds: 3}").err().getFirst())
         .endsWith("write it in single quotes: '{\"name\": 1}'");
     Path file = Files.writeString(folder.resolve("p.json"), "{seconds: 3}");
@@ -76,7 +77,7 @@ class PayloadErrorTest {
   }
 
   @Test
-  void with_a_job_for_each_line_the_wrong_one_is_named_and_none_is_handed_in(TestDatabase database)
+  void with_a_job_per_line_the_invalid_line_is_named_and_none_is_enqueued(TestDatabase database)
       throws IOException {
     Path file =
         Files.writeString(
@@ -87,7 +88,7 @@ class PayloadErrorTest {
   }
 
   @Test
-  void json_beyond_what_the_parser_takes_is_left_to_the_database(TestDatabase database)
+  void json_beyond_the_limits_of_the_parser_is_left_to_the_database(TestDatabase database)
       throws IOException {
     String deep = "[".repeat(1_500) + "]".repeat(1_500);
     assertThat(WrongCommand.of(0, "", "enqueue", "echo", deep).run(folder, database).code())

@@ -9,9 +9,9 @@ import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** Runs a command in this process, with an environment of its own, and hears what it says. */
+/** Runs a command in this process with its own environment and captures its output. */
 public final class Terminal {
-  /** How a command ended and what it said. */
+  /** The exit code and the output of a command. */
   public record Answer(int code, List<String> out, List<String> err) {}
 
   private Terminal() {}

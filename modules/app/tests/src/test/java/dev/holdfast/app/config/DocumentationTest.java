@@ -70,7 +70,7 @@ class DocumentationTest {
   }
 
   @Test
-  void every_variable_of_ours_that_a_page_names_exists() throws IOException {
+  void every_holdfast_variable_named_on_a_page_exists() throws IOException {
     Set<String> known = Settings.all().map(Setting::variable).collect(Collectors.toSet());
     known.addAll(KnownSettings.NO_SETTINGS);
     List<String> unknown = new ArrayList<>();
@@ -108,7 +108,7 @@ class DocumentationTest {
   }
 
   @Test
-  void whatever_can_be_found_is_documented() throws IOException {
+  void every_code_of_the_diagnosis_is_documented() throws IOException {
     String page = page("docs/operations.md");
     List<String> codes = new ArrayList<>();
     try (Stream<Path> rules =
@@ -153,7 +153,7 @@ class DocumentationTest {
   }
 
   @Test
-  void links_between_the_pages_lead_somewhere() throws IOException {
+  void links_between_the_pages_resolve() throws IOException {
     List<String> broken = new ArrayList<>();
     for (Path page : pages()) {
       Matcher link = LINK.matcher(Files.readString(page));
@@ -174,7 +174,7 @@ class DocumentationTest {
   }
 
   @Test
-  void a_command_is_the_same_alone_as_among_all() {
+  void a_command_built_alone_has_the_same_usage_text() {
     Map<String, CommandLine> all = Main.commandLine().getSubcommands();
     assertThat(all).hasSizeGreaterThan(10);
     all.forEach(

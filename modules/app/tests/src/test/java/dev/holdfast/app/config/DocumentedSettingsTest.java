@@ -21,7 +21,7 @@ class DocumentedSettingsTest {
   }
 
   @Test
-  void the_example_is_taken_as_a_whole() {
+  void the_whole_example_is_valid() {
     Path file = FOLDER.resolve("holdfast.yaml");
     Terminal.Answer answer = Terminal.run(Map.of(), List.of("config", "--config", "" + file));
     assertThat(answer.err()).isEmpty();
@@ -41,7 +41,7 @@ class DocumentedSettingsTest {
   }
 
   @Test
-  void a_supervisor_runs_what_the_examples_say_for_each_queue() {
+  void a_supervisor_runs_the_workers_of_the_examples_for_each_queue() {
     assertThat(Supervision.describe(settings("supervise.yaml")))
         .isEqualTo("tag: 2 processes of 4, library: 1 process of 1");
   }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a server is made of, from its settings. */
+/** The options of a server as built from its settings. */
 class ServerSettingsTest {
   @TempDir Path folder;
 
@@ -105,7 +105,7 @@ class ServerSettingsTest {
     "HOLDFAST_DISPATCH_TIMEOUT, 45001ms, at most half of HEARTBEAT_TIMEOUT_MS (90s)",
     "HOLDFAST_METRICS_STATSD, localhost, HOLDFAST_METRICS_STATSD"
   })
-  void what_the_server_would_refuse_is_a_wrong_setting(
+  void a_value_that_the_server_rejects_is_an_invalid_setting(
       String variable, String value, String message) {
     assertThatThrownBy(() -> with(Map.of(variable, value)).server())
         .isInstanceOf(CommandException.class)

@@ -106,7 +106,7 @@ class SettingDefaultsTest {
   }
 
   @Test
-  void every_setting_is_pinned_above() throws NoSuchMethodException {
+  void every_setting_is_in_the_table_of_defaults() throws NoSuchMethodException {
     CsvSource pinned =
         SettingDefaultsTest.class
             .getDeclaredMethod("the_default_is", String.class, String.class, String.class)
@@ -117,7 +117,7 @@ class SettingDefaultsTest {
   }
 
   @Test
-  void the_defaults_are_right_and_those_of_the_library() {
+  void the_defaults_are_valid_and_those_of_the_library() {
     assertThat(NONE_GIVEN.problems()).isEmpty();
     assertThat(NONE_GIVEN.timings()).isEqualTo(Timings.DEFAULT);
     assertThat(NONE_GIVEN.retries())

@@ -32,7 +32,8 @@ class SettingsFileTest {
   }
 
   @Test
-  void runtimes_see_what_they_are_passed_and_their_secrets_are_known() throws IOException {
+  void runtimes_get_the_variables_passed_to_them_and_their_secret_values_are_listed()
+      throws IOException {
     Settings settings =
         file(
             """
@@ -63,7 +64,7 @@ class SettingsFileTest {
         "runtimes: {agent: {command: [x], args: 1}} | runtimes.agent.args is unknown",
         "runtimes: {'a b': {command: [x]}} | runtimes.a b"
       })
-  void wrong_runtimes_are_refused_in_words(String yaml, String message) {
+  void invalid_runtimes_are_rejected_with_a_message(String yaml, String message) {
     assertThatThrownBy(() -> file(yaml)).hasMessageContaining(message);
   }
 
@@ -113,12 +114,12 @@ class SettingsFileTest {
         "retries: {kinds: {mail: {factor: 0}}} | retries.kinds.mail: retry delay: factor",
         "retries: {queues: {'a b': {}}} | retries.queues.a b: queue 'a b' must"
       })
-  void wrong_retries_are_refused_in_words(String yaml, String message) {
+  void invalid_retries_are_rejected_with_a_message(String yaml, String message) {
     assertThatThrownBy(() -> file(yaml)).hasMessageContaining(message);
   }
 
   @Test
-  void a_supervisor_runs_what_the_file_says_for_each_queue() throws IOException {
+  void a_supervisor_runs_the_workers_configured_for_each_queue() throws IOException {
     Settings settings =
         file(
             """
@@ -168,7 +169,7 @@ class SettingsFileTest {
         "queues: {tag: {concurrency: 1.5}} | queues.tag.concurrency must be a whole number",
         "queues: {'a b': {}} | queues.a b"
       })
-  void wrong_queues_are_refused_in_words(String yaml, String message) {
+  void invalid_queues_are_rejected_with_a_message(String yaml, String message) {
     assertThatThrownBy(() -> file(yaml)).hasMessageContaining(message);
   }
 }

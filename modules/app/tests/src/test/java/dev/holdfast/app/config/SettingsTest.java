@@ -31,7 +31,7 @@ class SettingsTest {
   }
 
   @Test
-  void an_option_wins_over_the_environment_and_that_over_the_file() throws IOException {
+  void options_override_the_environment_and_the_environment_the_file() throws IOException {
     Path file =
         Files.writeString(folder.resolve("h.yaml"), "worker: {concurrency: 3, queues: [a, b]}");
     Map<String, String> environment = Map.of("MAX_CONCURRENCY", "4");
@@ -51,7 +51,7 @@ class SettingsTest {
   }
 
   @Test
-  void an_unknown_key_in_the_file_is_refused_with_the_nearest_known_one() {
+  void an_unknown_key_in_the_file_is_rejected_with_the_nearest_known_one() {
     assertThatThrownBy(() -> file("worker: {concurency: 3}"))
         .isInstanceOf(CommandException.class)
         .hasMessageContaining("'worker.concurency' is unknown")
@@ -59,7 +59,7 @@ class SettingsTest {
   }
 
   @Test
-  void an_unknown_variable_of_ours_is_refused_and_others_are_left_alone() {
+  void an_unknown_variable_with_our_prefix_is_rejected_and_others_are_ignored() {
     assertThatThrownBy(() -> with(Map.of("HOLDFAST_WORKER_QUEUE", "mail")))
         .isInstanceOf(CommandException.class)
         .hasMessageContaining("did you mean 'HOLDFAST_WORKER_QUEUES'?");
@@ -67,14 +67,14 @@ class SettingsTest {
   }
 
   @Test
-  void a_file_that_is_no_yaml_names_the_line() {
+  void a_file_that_is_not_yaml_is_reported_with_the_line() {
     assertThatThrownBy(() -> file("worker:\n  queues: [a\n"))
         .isInstanceOf(CommandException.class)
         .hasMessageContaining("cannot be used: line");
   }
 
   @Test
-  void a_value_that_cannot_be_says_where_it_came_from_and_what_would_be_right() {
+  void an_invalid_value_is_reported_with_its_origin_and_the_valid_form() {
     assertThatThrownBy(() -> with(Map.of("MAX_CONCURRENCY", "many")).worker())
         .isInstanceOf(CommandException.class)
         .hasMessage(
@@ -105,7 +105,7 @@ class SettingsTest {
     "LOAD_THRESHOLD, 2",
     "HIGH_WATERMARK, -1"
   })
-  void what_the_worker_would_refuse_is_a_wrong_setting(String variable, String value) {
+  void a_value_that_the_worker_rejects_is_an_invalid_setting(String variable, String value) {
     assertThatThrownBy(() -> with(Map.of(variable, value)).checkWorker())
         .isInstanceOf(CommandException.class)
         .satisfies(
@@ -192,7 +192,7 @@ class SettingsTest {
   }
 
   @Test
-  void a_variable_without_its_section_is_refused_with_the_whole_name() {
+  void a_variable_without_its_section_is_rejected_with_the_full_name() {
     assertThatThrownBy(() -> with(Map.of("HOLDFAST_PUBLIC_URL", "https://x")))
         .hasMessage(
             "setting 'HOLDFAST_PUBLIC_URL' is unknown: did you mean"
@@ -210,7 +210,7 @@ class SettingsTest {
         "timings: production | is no setting but holds some: timings.preset",
         "worker: {queues: {a: 1}} | setting 'worker.queues.a' is unknown"
       })
-  void a_section_that_is_none_is_refused(String yaml, String message) {
+  void an_invalid_section_is_rejected(String yaml, String message) {
     assertThatThrownBy(() -> file(yaml)).hasMessageContaining(message);
   }
 }

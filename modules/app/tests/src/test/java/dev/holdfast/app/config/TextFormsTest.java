@@ -13,17 +13,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How people write things, and how they are shown to them. */
+/** How durations, URLs and tables are parsed and printed. */
 class TextFormsTest {
   @ParameterizedTest
   @CsvSource({"250ms,250", "90s,90000", "15m,900000", "1h30m,5400000", "7d,604800000", "0.5s,500"})
-  void durations_are_read(String text, long millis) {
+  void durations_are_parsed(String text, long millis) {
     assertThat(Durations.parse(text)).isEqualTo(Duration.ofMillis(millis));
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "5", "s", "5 s", "-5s", "5x", "5s5", "1h-3m"})
-  void what_is_no_duration_is_refused(String text) {
+  void an_invalid_duration_is_rejected(String text) {
     assertThatThrownBy(() -> Durations.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("15m");
@@ -51,7 +51,7 @@ class TextFormsTest {
   }
 
   @Test
-  void a_database_url_is_taken_as_psql_writes_it() {
+  void a_database_url_is_accepted_in_the_form_of_psql() {
     DatabaseUrl url =
         DatabaseUrl.parse("postgres://ada:p%40ss@db.example:6543/jobs?sslmode=require", "", "");
     assertThat(url.jdbc()).isEqualTo("jdbc:postgresql://db.example:6543/jobs?sslmode=require");
@@ -78,14 +78,14 @@ class TextFormsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"mysql://db/jobs", "db", "postgres:///jobs", "http://db"})
-  void other_urls_are_refused_with_an_example(String text) {
+  void other_urls_are_rejected_with_an_example(String text) {
     assertThatThrownBy(() -> DatabaseUrl.parse(text, "", ""))
         .isInstanceOf(CommandException.class)
         .hasMessageContaining("postgres://user:password@host:5432/database");
   }
 
   @Test
-  void a_table_is_as_wide_as_its_cells_and_inert() {
+  void a_table_is_as_wide_as_its_cells_and_escapes_control_characters() {
     String text =
         new Table("A", "LONG").row("xyz", "1").row("\u001b[31mred", "two\nlines").toString();
     assertThat(text.lines())

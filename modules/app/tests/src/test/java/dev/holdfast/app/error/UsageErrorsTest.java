@@ -9,14 +9,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Words on the command line that do not exist, and no words at all. */
+/** Unknown commands and options, and missing ones. */
 class UsageErrorsTest {
   private static Terminal.Answer run(String line) {
     return Terminal.run(Map.of(), line.isEmpty() ? List.of() : List.of(line.split(" ", -1)));
   }
 
   @Test
-  void the_program_alone_prints_its_help() {
+  void the_program_without_arguments_prints_its_help() {
     Terminal.Answer alone = run("");
     assertThat(alone.code()).isZero();
     assertThat(alone.err()).isEmpty();
@@ -25,13 +25,13 @@ class UsageErrorsTest {
   }
 
   @Test
-  void a_group_alone_says_which_commands_it_has() {
+  void a_command_group_without_a_command_lists_its_commands() {
     Terminal.Answer alone = run("queues");
     assertThat(alone.code()).isEqualTo(ExitCode.USAGE);
     assertThat(alone.out()).isEmpty();
     assertThat(alone.err())
         .containsExactly(
-            "holdfast: 'holdfast queues' needs a command: list, pause, resume, limit, rate",
+            "holdfast: 'holdfast queues' needs a command: list, show, pause, resume, limit, rate",
             "Try 'holdfast queues --help'.");
   }
 
@@ -49,7 +49,7 @@ class UsageErrorsTest {
     "--verison, unknown option '--verison', --version",
     "worker --concurency 3, unknown option '--concurency', --concurrency"
   })
-  void what_is_nearly_right_gets_a_suggestion(String line, String message, String suggested) {
+  void a_near_miss_gets_a_suggestion(String line, String message, String suggested) {
     Terminal.Answer answer = run(line);
     assertThat(answer.code()).isEqualTo(ExitCode.USAGE);
     assertThat(answer.out()).isEmpty();
@@ -65,17 +65,17 @@ class UsageErrorsTest {
   }
 
   @Test
-  void what_is_like_nothing_gets_no_suggestion() {
-    assertThat(run("jobs delete").err().getFirst())
+  void an_unrecognizable_word_gets_no_suggestion() {
+    assertThat(run("jobs obliterate").err().getFirst())
         .isEqualTo(
-            "holdfast: unknown command 'jobs delete': there are list, show, steps, log, watch,"
-                + " cancel, retry, control");
+            "holdfast: unknown command 'jobs obliterate': there are list, show, steps, log, watch,"
+                + " cancel, retry, edit, delete, control");
     assertThat(run("jobs list --frobnicate").err().getFirst())
         .isEqualTo("holdfast: unknown option '--frobnicate'");
   }
 
   @Test
-  void an_argument_too_many_may_be_one_without_quotes() {
+  void a_surplus_argument_suggests_quotes() {
     assertThat(run("enqueue sleep {seconds: 3}").err().getFirst())
         .isEqualTo(
             "holdfast: '3}' is one argument too many: quote an argument that has spaces in it");

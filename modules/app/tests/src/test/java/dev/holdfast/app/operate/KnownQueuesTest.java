@@ -72,7 +72,7 @@ class KnownQueuesTest {
 
   @ParameterizedTest
   @EnumSource
-  void one_that_nobody_knows_is_not_found_and_near_ones_are_named(Way way) {
+  void an_unknown_queue_is_not_found_and_near_names_are_suggested(Way way) {
     holdfast.enqueue(Job.of("echo").queue("mail"));
     for (String[] verb :
         List.of(
@@ -105,7 +105,7 @@ class KnownQueuesTest {
 
   @ParameterizedTest
   @EnumSource
-  void who_says_that_it_is_new_sets_it_up(Way way) {
+  void the_option_new_allows_settings_of_an_unknown_queue(Way way) {
     assertThat(run(way, "queues", "limit", "reports", "1", "--new").out())
         .containsExactly("reports runs at most 1 job at once");
     assertThat(settings()).isEqualTo(1);
@@ -120,7 +120,7 @@ class KnownQueuesTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoever_names_a_queue_makes_it_known(Way way) {
+  void a_queue_of_a_job_a_schedule_a_process_or_the_settings_is_known(Way way) {
     holdfast.enqueue(Job.of("echo").queue("done"));
     holdfast.worker("done").handle(ExampleKinds.all()).drain();
     holdfast
@@ -144,7 +144,7 @@ class KnownQueuesTest {
 
   @ParameterizedTest
   @EnumSource
-  void a_name_that_no_queue_can_have_is_refused(Way way) {
+  void an_invalid_queue_name_is_rejected(Way way) {
     Terminal.Answer answer = run(way, "queues", "pause", "a b");
     assertThat(answer.code()).isEqualTo(ExitCode.REFUSED);
     assertThat(answer.err().getFirst()).contains("the space does not belong there");

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class SuperviseCommandTest {
   @Test
-  void workers_that_do_not_work_are_named_with_what_to_do() {
+  void stopped_and_unhealthy_workers_are_named_with_a_remedy() {
     assertThat(SuperviseCommand.missing(new Standing(List.of(), List.of()))).isEmpty();
     assertThat(
             SuperviseCommand.missing(

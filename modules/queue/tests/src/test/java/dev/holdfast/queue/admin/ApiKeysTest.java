@@ -21,7 +21,7 @@ class ApiKeysTest extends QueueFixture {
   }
 
   @Test
-  void a_key_is_found_by_its_id_with_its_digest() {
+  void a_key_is_found_with_its_digest_by_its_id() {
     create("a", null);
     KnownKey known = access.validKey("a").orElseThrow();
     assertThat(known.digest()).isEqualTo("digest of a");
@@ -34,7 +34,7 @@ class ApiKeysTest extends QueueFixture {
   }
 
   @Test
-  void a_key_made_again_after_a_lost_answer_is_the_same_one_and_another_cannot_take_its_id() {
+  void a_repeated_creation_makes_one_key_and_another_key_cannot_take_its_id() {
     create("a", null);
     create("a", null);
     assertThat(access.keys()).hasSize(1);
@@ -60,7 +60,7 @@ class ApiKeysTest extends QueueFixture {
   }
 
   @Test
-  void a_key_can_be_revoked_for_later_and_then_for_now_but_not_for_later_again() {
+  void a_revocation_can_be_moved_earlier_but_not_later() {
     create("a", null);
     assertThat(access.revokeKey("a", Duration.ofHours(1))).isTrue();
     assertThat(access.validKey("a")).isPresent();
@@ -74,7 +74,7 @@ class ApiKeysTest extends QueueFixture {
   }
 
   @Test
-  void a_rotated_key_has_the_rights_and_the_end_of_the_old_one() {
+  void a_rotated_key_has_the_rights_and_expiry_of_the_old_one() {
     create("a", Duration.ofHours(1));
     ApiKey old = access.keys().getFirst();
     ApiKey fresh = access.rotateKey("a", "b", "digest of b", Duration.ofMinutes(5)).orElseThrow();
@@ -94,7 +94,7 @@ class ApiKeysTest extends QueueFixture {
   }
 
   @Test
-  void a_rotation_run_again_after_a_lost_answer_gives_the_same_key() {
+  void a_repeated_rotation_returns_the_same_key() {
     create("a", null);
     ApiKey fresh = access.rotateKey("a", "b", "digest of b", Duration.ZERO).orElseThrow();
     assertThat(access.rotateKey("a", "b", "digest of b", Duration.ZERO)).contains(fresh);
@@ -103,7 +103,7 @@ class ApiKeysTest extends QueueFixture {
   }
 
   @Test
-  void a_key_that_is_not_valid_is_not_rotated() {
+  void an_invalid_key_is_not_rotated() {
     assertThat(access.rotateKey("none", "b", "digest", Duration.ZERO)).isEmpty();
     create("revoked", null);
     access.revokeKey("revoked", Duration.ZERO);
@@ -115,7 +115,7 @@ class ApiKeysTest extends QueueFixture {
   }
 
   @Test
-  void a_key_is_not_made_with_a_name_tenant_or_lifetime_that_cannot_be() {
+  void an_invalid_lifetime_or_overlap_is_refused() {
     assertThatThrownBy(() -> create("a", Duration.ZERO)).isInstanceOf(RefusedException.class);
     assertThatThrownBy(() -> access.rotateKey("a", "b", "digest", Duration.ofDays(31)))
         .isInstanceOf(RefusedException.class);

@@ -26,7 +26,7 @@ class HandledKindsTest extends QueueFixture {
   }
 
   @Test
-  void a_kind_is_known_for_as_long_as_a_worker_of_that_queue_says_so() {
+  void a_kind_is_handled_while_a_worker_of_its_queue_announces_it() {
     JobId job = running().job();
     assertThat(queue.mayBeKnown(job, AT_ONCE)).isFalse();
     queue.announce(List.of("elsewhere"), List.of("test"));
@@ -41,7 +41,7 @@ class HandledKindsTest extends QueueFixture {
   }
 
   @Test
-  void nobody_may_know_it_for_a_while_after_it_was_first_met() {
+  void an_unannounced_kind_may_be_handled_within_the_wait_after_its_first_attempt() {
     JobId job = running().job();
     assertThat(queue.mayBeKnown(job, HOUR)).isTrue();
     queue.settle(new Settlement.Snooze(new Lease(job, 1), AT_ONCE));
@@ -58,7 +58,7 @@ class HandledKindsTest extends QueueFixture {
   }
 
   @Test
-  void jobs_that_a_worker_left_are_counted_until_a_live_worker_handles_their_kind() {
+  void jobs_that_a_worker_skipped_are_counted_until_a_live_worker_handles_their_kind() {
     queue.announce(List.of(QUEUE), List.of("other"));
     JobId job = add(job());
     assertThat(unhandled()).as("no worker has met it").isEmpty();
@@ -78,7 +78,7 @@ class HandledKindsTest extends QueueFixture {
   }
 
   @Test
-  void what_was_said_just_now_is_not_written_again_and_what_is_old_goes() {
+  void a_recent_announcement_is_not_rewritten_and_old_ones_are_deleted() {
     queue.announce(List.of(QUEUE), List.of("old"));
     heardAgo("31 days");
     queue.announce(List.of(QUEUE), List.of("test"));

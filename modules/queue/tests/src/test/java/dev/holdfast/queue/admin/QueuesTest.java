@@ -40,7 +40,7 @@ class QueuesTest extends QueueFixture {
   }
 
   @Test
-  void the_first_job_that_no_key_can_hold_back_is_told_apart() {
+  void the_age_of_the_oldest_job_without_a_concurrency_key_is_reported_separately() {
     JobId keyed = add(job().concurrencyKey("k", 1));
     set(keyed, "run_at = now() - interval '90 s'");
     assertThat(only().oldest()).isGreaterThanOrEqualTo(Duration.ofSeconds(90));
@@ -50,7 +50,7 @@ class QueuesTest extends QueueFixture {
   }
 
   @Test
-  void a_queue_shows_its_jobs_by_what_they_wait_for() {
+  void a_queue_counts_its_jobs_by_what_they_wait_for() {
     Lease retrying = running();
     queue.settle(new Settlement.Fail(retrying, FLAKY, Duration.ofHours(1)));
     running();
@@ -77,7 +77,7 @@ class QueuesTest extends QueueFixture {
   }
 
   @Test
-  void a_queue_is_shown_for_its_settings_or_its_unfinished_jobs() {
+  void a_queue_is_listed_if_it_has_settings_or_unfinished_jobs() {
     admin.pause("paused");
     admin.limit("limited", 3);
     queue.settle(succeed(addAndClaim(job().queue("finished"))));
@@ -91,7 +91,7 @@ class QueuesTest extends QueueFixture {
   }
 
   @Test
-  void pausing_twice_keeps_the_first_moment_and_the_limit() {
+  void pausing_twice_keeps_the_first_pause_time_and_the_limit() {
     admin.limit(QUEUE, 2);
     admin.pause(QUEUE);
     QueueStatus first = only();
@@ -101,12 +101,12 @@ class QueuesTest extends QueueFixture {
     admin.resume(QUEUE);
     assertThat(only().maxRunning()).isEqualTo(2);
     admin.limit(QUEUE, null);
-    assertThat(admin.queues()).as("a queue without settings and jobs is none").isEmpty();
+    assertThat(admin.queues()).as("a queue without settings and jobs is not listed").isEmpty();
     assertThat(admin.resume("unheard-of")).isFalse();
   }
 
   @Test
-  void a_setting_that_makes_no_sense_is_refused() {
+  void an_invalid_setting_is_refused() {
     assertRefused(Refusal.BAD_NAME, () -> admin.pause("no such name"));
     assertRefused(Refusal.BAD_NAME, () -> admin.resume("a:b"));
     assertRefused(Refusal.BAD_NAME, () -> admin.limit("", 1));
@@ -200,7 +200,7 @@ class QueuesTest extends QueueFixture {
   }
 
   @Test
-  void a_page_without_end_is_refused() {
+  void a_page_size_out_of_range_is_refused() {
     Assertions.assertThatThrownBy(() -> JobFilter.ALL.limit(1_001))
         .isInstanceOf(IllegalArgumentException.class);
     Assertions.assertThatThrownBy(() -> JobFilter.ALL.limit(0))
@@ -208,7 +208,7 @@ class QueuesTest extends QueueFixture {
   }
 
   @Test
-  void no_way_of_claiming_gives_a_job_out_while_all_queues_are_paused() {
+  void no_kind_of_claim_returns_a_job_while_all_queues_are_paused() {
     List<String> names =
         List.of("usual", "keyed", "limited", "rated", "alone", "retried", "waiting");
     add(job().queue("usual"));
@@ -245,7 +245,7 @@ class QueuesTest extends QueueFixture {
   }
 
   @Test
-  void a_claim_tells_when_a_delayed_job_that_runs_alone_is_due() {
+  void a_claim_returns_when_a_delayed_suspect_is_due() {
     set(add(job().delay(Duration.ofMinutes(1))), "isolated = true");
     assertThat(queue.claim(QUEUE, 1, WORKER, LEASE).nextDue())
         .isBetween(Duration.ofSeconds(30), Duration.ofMinutes(1));

@@ -39,7 +39,7 @@ class RetentionTest extends QueueFixture {
 
   @ParameterizedTest
   @EnumSource(names = {"SUCCEEDED", "FAILED", "CANCELLED"})
-  void old_jobs_of_a_state_are_deleted_and_no_others(JobState state) {
+  void only_old_jobs_of_the_given_state_are_deleted(JobState state) {
     JobId old = ended(state);
     JobId young = ended(state);
     age(old);
@@ -66,7 +66,7 @@ class RetentionTest extends QueueFixture {
   }
 
   @Test
-  void what_is_unfinished_stays_however_old_it_is() {
+  void unfinished_jobs_are_kept_at_any_age() {
     running();
     add(job());
     db.sql("UPDATE holdfast.job SET created_at = now() - interval '10 years'");
@@ -76,7 +76,7 @@ class RetentionTest extends QueueFixture {
   }
 
   @Test
-  void a_jobs_history_goes_with_it() {
+  void the_history_of_a_job_is_deleted_with_it() {
     Lease first = running();
     queue.report(List.of(new Report.Event(first, "note", Json.EMPTY)));
     queue.settle(new Settlement.Release(first, false));
@@ -113,7 +113,7 @@ class RetentionTest extends QueueFixture {
   }
 
   @Test
-  void several_nodes_may_delete_at_once() {
+  void several_nodes_may_delete_concurrently() {
     queue.enqueue(jobs(300));
     queue.settle(
         queue.claim(QUEUE, 300, WORKER, LEASE).jobs().stream()

@@ -14,7 +14,7 @@ class TokenKeysTest extends QueueFixture {
   }
 
   @Test
-  void servers_that_start_at_once_make_one_key() {
+  void servers_that_start_concurrently_create_one_key() {
     assertThat(inUse()).isEmpty();
     Parallel.run(
         8,
@@ -29,7 +29,7 @@ class TokenKeysTest extends QueueFixture {
   }
 
   @Test
-  void a_new_key_comes_first_and_those_before_it_are_believed_for_a_while() {
+  void a_new_key_comes_first_and_older_keys_stay_valid_for_a_while() {
     access.firstTokenKey(new TokenKey("one", "s1"));
     access.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
     assertThat(inUse()).containsExactly("two", "one");
@@ -41,7 +41,7 @@ class TokenKeysTest extends QueueFixture {
   }
 
   @Test
-  void a_rotation_run_again_after_a_lost_answer_changes_nothing_more() {
+  void a_repeated_rotation_changes_nothing() {
     access.firstTokenKey(new TokenKey("one", "s1"));
     access.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
     access.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));

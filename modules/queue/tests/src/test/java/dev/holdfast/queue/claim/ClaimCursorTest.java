@@ -56,7 +56,7 @@ class ClaimCursorTest {
   }
 
   @Test
-  void while_claims_are_small_and_quick_every_one_begins_at_the_start() {
+  void small_quick_claims_begin_at_the_start_of_the_index() {
     double[] from = cursors.next();
     assertThat(from).hasSize(10).containsOnly(ClaimCursor.NONE);
     cursors.claimed(from, List.of(taken(5, 1_000)), QUICK);
@@ -64,7 +64,7 @@ class ClaimCursorTest {
   }
 
   @Test
-  void one_slow_claim_says_nothing() {
+  void one_slow_claim_does_not_move_the_cursor() {
     cursors.claimed(cursors.next(), List.of(taken(5, 1_000)), SLOW);
     cursors.claimed(cursors.next(), List.of(taken(5, 1_001)), SLOW);
     cursors.claimed(cursors.next(), List.of(taken(5, 1_002)), QUICK);
@@ -73,7 +73,7 @@ class ClaimCursorTest {
   }
 
   @Test
-  void after_slow_ones_the_next_begins_at_its_first_job_of_each_priority() {
+  void after_slow_claims_the_next_begins_at_the_first_claimed_job_of_each_priority() {
     slowly(taken(5, 1_001), taken(5, 1_000), taken(7, 900));
     double[] from = cursors.next();
     assertThat(from[5]).isBetween(999.9, 1_000.0);
@@ -84,7 +84,7 @@ class ClaimCursorTest {
   }
 
   @Test
-  void so_it_does_after_a_large_one_however_quick_until_the_start_is_looked_at_again() {
+  void a_large_claim_moves_the_cursor_too_until_the_next_full_scan() {
     List<Claim.Taken> many =
         IntStream.range(0, ClaimCursor.LARGE).mapToObj(i -> taken(5, 1_000 + i)).toList();
     double[] start = cursors.next();
@@ -100,7 +100,7 @@ class ClaimCursorTest {
   }
 
   @Test
-  void the_start_is_looked_at_again_after_a_while() {
+  void the_cursor_returns_to_the_start_after_a_while() {
     slowly(taken(5, 1_000));
     pass(Duration.ofMillis(1_900));
     assertThat(cursors.next()[5]).isNotEqualTo(ClaimCursor.NONE);
@@ -109,7 +109,7 @@ class ClaimCursorTest {
   }
 
   @Test
-  void nothing_found_is_looked_for_from_the_start_but_not_all_the_time() {
+  void an_empty_claim_is_repeated_from_the_start_at_intervals() {
     slowly(taken(5, 1_000));
     double[] from = cursors.next();
     cursors.claimed(from, List.of(), QUICK);
@@ -124,7 +124,7 @@ class ClaimCursorTest {
   }
 
   @Test
-  void when_the_start_is_quick_again_it_is_where_claims_begin() {
+  void a_quick_full_scan_resets_the_cursor() {
     slowly(taken(5, 1_000));
     pass(Duration.ofSeconds(10));
     cursors.claimed(cursors.next(), List.of(taken(5, 1_010)), QUICK);

@@ -73,7 +73,7 @@ class ClaimTest extends QueueFixture {
   }
 
   @Test
-  void a_claim_never_takes_more_than_it_asked_for() {
+  void a_claim_never_returns_more_jobs_than_requested() {
     queue.enqueue(jobs(100));
     queue.enqueue(jobs(100).stream().map(job -> job.priority(1)).toList());
     for (int most : new int[] {1, 2, 10, 87}) {
@@ -113,7 +113,7 @@ class ClaimTest extends QueueFixture {
             .stream()
             .flatMap(List::stream)
             .toList();
-    // One that looked while the last rows were locked goes home early; nobody takes a job twice.
+    // A worker that claims while the last rows are locked ends early; no job is claimed twice.
     List<Lease> rest = claim(5_000).stream().map(LeasedJob::lease).toList();
     assertThat(Stream.concat(all.stream(), rest.stream()))
         .hasSize(5_000)
@@ -122,7 +122,7 @@ class ClaimTest extends QueueFixture {
   }
 
   @Test
-  void a_row_that_somebody_holds_is_passed_over_not_waited_for() throws SQLException {
+  void a_locked_row_is_skipped_not_waited_for() throws SQLException {
     JobId held = add(job());
     JobId free = add(job());
     try (Connection connection = db.connection()) {
@@ -138,7 +138,7 @@ class ClaimTest extends QueueFixture {
   }
 
   @Test
-  void delayed_urgent_jobs_do_not_stand_before_due_ones() {
+  void delayed_jobs_of_high_priority_do_not_block_due_ones() {
     queue.enqueue(
         jobs(500).stream().map(job -> job.priority(0).delay(Duration.ofHours(1))).toList());
     JobId due = add(job().priority(9));
@@ -146,15 +146,15 @@ class ClaimTest extends QueueFixture {
   }
 
   @Test
-  void a_job_put_back_keeps_its_place() {
+  void a_requeued_job_keeps_its_place() {
     List<JobId> ids = queue.enqueue(jobs(3)).stream().map(e -> e.id()).toList();
     queue.settle(new Settlement.Release(claimOne(), false));
     assertThat(claim(3)).extracting(LeasedJob::id).isEqualTo(ids);
   }
 
-  /** Large claims begin where the last one did; whoever has nothing else looks from the start. */
+  /** Large claims begin where the last one did; an empty claim is repeated from the start. */
   @Test
-  void a_job_put_back_is_found_behind_large_claims() {
+  void a_requeued_job_is_found_behind_large_claims() {
     for (int i = 0; i < 3; i++) {
       queue.enqueue(jobs(ClaimCursor.LARGE));
     }
@@ -168,7 +168,7 @@ class ClaimTest extends QueueFixture {
   }
 
   @Test
-  void a_paused_queue_gives_nothing_until_it_is_resumed() {
+  void a_claim_of_a_paused_queue_is_empty_until_it_is_resumed() {
     add(job());
     add(job().concurrencyKey("k", 1));
     admin.pause(QUEUE);
@@ -181,7 +181,7 @@ class ClaimTest extends QueueFixture {
   }
 
   @Test
-  void a_paused_queue_lets_running_jobs_finish_and_others_run() {
+  void pausing_a_queue_affects_neither_its_running_jobs_nor_other_queues() {
     Lease lease = running();
     admin.pause(QUEUE);
     assertThat(queue.heartbeat(List.of(lease), LEASE).getFirst().ack()).isEqualTo(Ack.ACCEPTED);
@@ -191,7 +191,7 @@ class ClaimTest extends QueueFixture {
   }
 
   @Test
-  void an_empty_claim_says_when_the_next_job_is_due() {
+  void an_empty_claim_returns_when_the_next_job_is_due() {
     assertThat(queue.claim(QUEUE, 1, WORKER, LEASE).nextDue()).isNull();
     add(job().delay(Duration.ofHours(3)).priority(0));
     add(job().delay(Duration.ofHours(2)).priority(7));
@@ -214,7 +214,7 @@ class ClaimTest extends QueueFixture {
   }
 
   @Test
-  void a_job_behind_a_full_key_is_not_due_however_long_it_has_waited() {
+  void an_empty_claim_returns_no_due_time_for_a_job_whose_concurrency_key_is_full() {
     queue.enqueue(List.of(job().concurrencyKey("k", 1), job().concurrencyKey("k", 1)));
     assertThat(claim(2)).hasSize(1);
     Claimed claimed = queue.claim(QUEUE, 1, WORKER, LEASE);
@@ -223,7 +223,7 @@ class ClaimTest extends QueueFixture {
   }
 
   @Test
-  void a_retry_that_is_due_is_claimed_without_anyone_promoting_it() {
+  void a_due_retry_is_claimed_without_being_promoted_first() {
     Lease first = running();
     queue.settle(new Settlement.Fail(first, FLAKY, Duration.ofHours(1)));
     assertThat(claim(1)).isEmpty();
@@ -241,7 +241,7 @@ class ClaimTest extends QueueFixture {
   }
 
   @Test
-  void promoting_moves_all_that_is_due_and_nothing_else() {
+  void promoting_makes_exactly_the_due_retries_pending() {
     queue.enqueue(jobs(2_100));
     queue.settle(claim(2_100).stream().map(job -> (Settlement) fail(job.lease(), FLAKY)).toList());
     Lease later = running();

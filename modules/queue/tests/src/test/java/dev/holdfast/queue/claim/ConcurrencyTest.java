@@ -107,7 +107,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void the_limits_hold_on_connections_with_a_stricter_isolation() {
+  void the_limits_hold_on_connections_with_stricter_isolation() {
     String options = "?options=-c%20default_transaction_isolation=repeatable%5C%20read";
     DataSource strict = db.dataSource(db.url() + options, 9);
     try (Queue other = new Queue(strict, new JacksonCodec(), Queue.Options.DEFAULT)) {
@@ -141,7 +141,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void a_limit_below_what_runs_already_lets_nothing_start() {
+  void a_limit_below_the_number_of_running_jobs_starts_none() {
     queue.enqueue(jobs(5));
     List<LeasedJob> claimed = claim(3);
     admin.limit(QUEUE, 2);
@@ -153,7 +153,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void a_place_is_free_again_whichever_way_the_job_ended() {
+  void a_slot_is_free_again_however_the_job_ended() {
     queue.enqueue(IntStream.range(0, 4).mapToObj(i -> keyed("k", 1)).toList());
     queue.settle(succeed(claimOne()));
     queue.settle(fail(claimOne(), HOPELESS));
@@ -166,7 +166,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void a_place_stays_taken_after_heartbeats_and_after_a_cancel_request() {
+  void a_slot_stays_taken_after_heartbeats_and_after_a_cancel_request() {
     admin.limit("limited", 1);
     queue.enqueue(
         List.of(keyed("k", 1), keyed("k", 1), job().queue("limited"), job().queue("limited")));
@@ -190,7 +190,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void a_full_key_stands_in_nobodys_way() {
+  void a_full_key_blocks_no_other_job() {
     queue.enqueue(IntStream.range(0, 500).mapToObj(i -> keyed("full", 1).priority(0)).toList());
     claimOne();
     JobId other = add(keyed("other", 1));
@@ -200,7 +200,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void a_key_belongs_to_its_queue() {
+  void each_queue_counts_a_key_separately() {
     add(keyed("k", 1));
     add(keyed("k", 1).queue("other"));
     claimOne();
@@ -208,7 +208,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void a_key_belongs_to_its_tenant() {
+  void each_tenant_counts_a_key_separately() {
     add(keyed("k", 1).owner("acme", "w"));
     add(keyed("k", 1).owner("acme", "w"));
     JobId other = add(keyed("k", 2).owner("globex", "w"));
@@ -225,7 +225,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void more_tenants_of_a_key_than_one_look_covers_are_all_served() {
+  void more_tenants_of_a_key_than_one_page_are_all_claimed() {
     ClaimByRules byRules = new ClaimByRules(2);
     queue.enqueue(
         IntStream.range(0, 10).mapToObj(i -> keyed("k", 1).owner("t" + i / 2, "w")).toList());
@@ -236,7 +236,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void the_limits_hold_while_claims_go_from_page_to_page_side_by_side() {
+  void the_limits_hold_while_concurrent_claims_go_from_page_to_page() {
     queue.enqueue(IntStream.range(0, 120).mapToObj(i -> keyed("key-" + i % 6, 2)).toList());
     watchRunning();
     AtomicInteger done = new AtomicInteger();
@@ -266,7 +266,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void one_claim_fills_its_places_from_more_keys_than_one_look_covers() {
+  void one_claim_reads_several_pages_of_keys() {
     ClaimByRules byRules = new ClaimByRules(3);
     queue.enqueue(IntStream.range(0, 20).mapToObj(i -> keyed("k" + i % 10, 1)).toList());
     assertThat(claimByRules(byRules, 7)).hasSize(7);
@@ -275,8 +275,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void a_batch_claim_keeps_away_from_a_queue_while_a_claim_by_rules_has_its_turn()
-      throws SQLException {
+  void a_batch_claim_goes_row_by_row_while_a_claim_by_rules_holds_the_queue() throws SQLException {
     queue.enqueue(jobs(3));
     try (Queue batching =
             new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.batchFrom(0));
@@ -287,8 +286,8 @@ class ConcurrencyTest extends QueueFixture {
                   .takeInTurn(
                       turn,
                       new ClaimRequest(QUEUE, 1, WORKER, LEASE, null),
-                      RulesLook.Key.FIRST,
-                      RulesLook.Key.FIRST)
+                      RulesSnapshot.Key.FIRST,
+                      RulesSnapshot.Key.FIRST)
                   .jobs())
           .hasSize(1);
       // It waits a moment for the turn to end, and then goes row by row.
@@ -299,7 +298,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void a_suspect_of_a_crash_takes_turns_within_its_tenant() {
+  void a_suspect_with_a_key_is_not_blocked_by_another_tenant() {
     Lease other = addAndClaim(keyed("k", 1).owner("globex", "w"));
     JobId suspect = add(keyed("k", 1).owner("acme", "w"));
     set(suspect, "isolated = true");
@@ -310,7 +309,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void within_a_key_urgent_jobs_come_first() {
+  void within_a_key_jobs_go_by_priority() {
     JobId later = add(keyed("k", 2));
     JobId delayed = add(keyed("k", 2).priority(0).delay(Duration.ofHours(1)));
     JobId urgent = add(keyed("k", 2).priority(1));
@@ -320,7 +319,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void more_keys_than_one_look_covers_are_all_served() {
+  void more_keys_than_one_page_are_all_claimed() {
     queue.enqueue(IntStream.range(0, 1_000).mapToObj(i -> keyed("key-" + i % 500, 1)).toList());
     Set<JobId> claimed = new HashSet<>();
     for (int i = 0; i < 60 && claimed.size() < 500; i++) {
@@ -351,7 +350,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
-  void a_queue_paused_between_look_and_claim_gives_nothing() {
+  void a_claim_by_rules_of_a_paused_queue_returns_nothing() {
     add(keyed("k", 1));
     admin.pause(QUEUE);
     assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();

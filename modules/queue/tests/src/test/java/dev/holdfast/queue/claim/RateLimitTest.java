@@ -32,7 +32,7 @@ class RateLimitTest extends QueueFixture {
   }
 
   @Test
-  void no_more_jobs_start_in_a_span_than_the_rate_allows() {
+  void no_more_jobs_are_claimed_in_a_period_than_the_rate_allows() {
     admin.rate(QUEUE, 10, DAY);
     queue.enqueue(jobs(50));
     assertThat(claim(4)).hasSize(4);
@@ -41,11 +41,11 @@ class RateLimitTest extends QueueFixture {
     pass("12 hours");
     assertThat(claim(50)).hasSize(5);
     pass("30 days");
-    assertThat(claim(50)).as("the bucket holds one span's worth").hasSize(10);
+    assertThat(claim(50)).as("the bucket holds the tokens of one period").hasSize(10);
   }
 
   @Test
-  void an_empty_claim_says_when_the_next_token_comes() {
+  void an_empty_claim_returns_when_the_next_token_is_available() {
     admin.rate(QUEUE, 2, DAY);
     queue.enqueue(jobs(5));
     assertThat(claim(5)).hasSize(2);
@@ -62,7 +62,7 @@ class RateLimitTest extends QueueFixture {
   }
 
   @Test
-  void a_rate_of_one_per_short_span_is_kept_by_whoever_comes_when_told() {
+  void a_worker_that_waits_as_told_claims_one_job_per_short_period() {
     admin.rate(QUEUE, 1, Duration.ofMillis(20));
     queue.enqueue(jobs(10));
     int claimed = 0;
@@ -71,7 +71,7 @@ class RateLimitTest extends QueueFixture {
       claimed += answer.jobs().size();
       if (answer.jobs().isEmpty()) {
         assertThat(answer.nextDue()).isBetween(Duration.ofMillis(1), Duration.ofMillis(21));
-        // What a worker does: it waits as long as it was told to.
+        // As a worker does: it waits until the due time it was given.
         LockSupport.parkNanos(Objects.requireNonNull(answer.nextDue()).toNanos());
       }
     }
@@ -79,7 +79,7 @@ class RateLimitTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_ends_gives_no_token_back() {
+  void a_job_that_ends_returns_no_token() {
     admin.rate(QUEUE, 2, DAY);
     queue.enqueue(jobs(5));
     List<LeasedJob> started = claim(5);
@@ -137,7 +137,7 @@ class RateLimitTest extends QueueFixture {
   }
 
   @Test
-  void a_rate_that_is_lifted_or_changed_begins_anew() {
+  void changing_a_rate_refills_its_tokens_and_lifting_it_removes_it() {
     admin.rate(QUEUE, 1, DAY);
     queue.enqueue(jobs(20));
     assertThat(claim(20)).hasSize(1);
@@ -149,7 +149,7 @@ class RateLimitTest extends QueueFixture {
   }
 
   @Test
-  void a_rate_is_shown_beside_the_other_settings_of_the_queue() {
+  void a_rate_is_shown_with_the_other_settings_of_the_queue() {
     admin.limit(QUEUE, 4);
     admin.rate(QUEUE, 7, Duration.ofMinutes(1));
     QueueStatus status = admin.queues().getFirst();
@@ -158,7 +158,7 @@ class RateLimitTest extends QueueFixture {
   }
 
   @Test
-  void a_rate_that_makes_no_sense_is_refused() {
+  void an_invalid_rate_is_refused() {
     assertRefused(Refusal.BAD_LIMIT, () -> admin.rate(QUEUE, 0, DAY));
     assertRefused(Refusal.BAD_LIMIT, () -> admin.rate(QUEUE, 1, Duration.ZERO));
     assertRefused(

@@ -28,7 +28,7 @@ class CancelTest extends QueueFixture {
 
   @ParameterizedTest
   @EnumSource(names = {"WAITING", "PENDING", "RETRYING"})
-  void a_job_that_does_not_run_is_cancelled_at_once(JobState state) {
+  void a_job_that_is_not_running_is_cancelled_at_once(JobState state) {
     Lease lease = running();
     queue.settle(new Settlement.Fail(lease, FLAKY, Duration.ofHours(1)));
     set(lease.job(), "state = '" + state + "'");
@@ -46,7 +46,7 @@ class CancelTest extends QueueFixture {
   }
 
   @Test
-  void a_running_job_is_asked_to_stop_within_the_grace_period() {
+  void a_running_job_gets_a_cancel_request_with_its_grace_period() {
     Lease lease = running();
     assertThat(cancel(lease.job()))
         .containsExactly(new Cancellation(lease.job(), JobState.RUNNING, Outcome.REQUESTED));
@@ -67,7 +67,7 @@ class CancelTest extends QueueFixture {
   }
 
   @Test
-  void asking_twice_changes_nothing_and_says_so() {
+  void a_second_cancel_request_changes_nothing_and_returns_that() {
     Lease lease = running();
     cancel(lease.job());
     String before = row(lease.job());
@@ -95,12 +95,12 @@ class CancelTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_does_not_exist_gives_no_answer() {
+  void cancelling_a_job_that_does_not_exist_returns_nothing() {
     assertThat(cancel(JobId.next())).isEmpty();
   }
 
   @Test
-  void cancelling_with_cascade_reaches_children_and_grandchildren_and_nobody_else() {
+  void cancelling_with_cascade_cancels_children_and_grandchildren_only() {
     Job parent = job();
     Job running = job().parent(parent.id()).priority(0);
     Job done = job().parent(parent.id()).priority(1);
@@ -124,7 +124,7 @@ class CancelTest extends QueueFixture {
   }
 
   @Test
-  void cancelling_without_cascade_leaves_the_children_alone() {
+  void cancelling_without_cascade_does_not_cancel_the_children() {
     Job parent = job();
     Job child = job().parent(parent.id());
     queue.enqueue(List.of(parent, child));
@@ -143,7 +143,7 @@ class CancelTest extends QueueFixture {
   }
 
   @Test
-  void jobs_that_are_each_others_parents_end_the_search_all_the_same() {
+  void a_cascade_over_a_cycle_of_parents_ends() {
     Job one = job();
     Job two = job().parent(one.id());
     queue.enqueue(List.of(one.parent(two.id()), two));
@@ -151,7 +151,7 @@ class CancelTest extends QueueFixture {
   }
 
   @Test
-  void a_reason_is_always_there_and_never_too_long() {
+  void a_missing_reason_has_a_default_and_a_long_one_is_cut() {
     JobId silent = add(job());
     queue.cancel(silent, false, "  ", GRACE);
     assertThat(status(silent).cancelReason()).isEqualTo("requested");
@@ -161,7 +161,7 @@ class CancelTest extends QueueFixture {
   }
 
   @Test
-  void cancelling_and_succeeding_at_once_ends_in_one_state_that_fits_both_answers() {
+  void concurrent_cancel_and_succeed_end_in_one_state_that_fits_both_results() {
     List<JobState> ends = new ArrayList<>();
     for (int round = 0; round < 400; round++) {
       boolean started = round % 4 != 0;
@@ -178,7 +178,7 @@ class CancelTest extends QueueFixture {
       Outcome outcome = (Outcome) answers.get(0);
       JobState state = state(job);
       if (started) {
-        // Cancelling only asks; who is asked may still succeed, and always does here.
+        // Cancelling a running job is a request; the handler may still succeed, and does here.
         assertThat(answers.get(1)).isEqualTo(Ack.ACCEPTED);
         assertThat(state).isEqualTo(JobState.SUCCEEDED);
         assertThat(outcome).isIn(Outcome.REQUESTED, Outcome.ALREADY_TERMINAL);
@@ -198,7 +198,7 @@ class CancelTest extends QueueFixture {
   }
 
   @Test
-  void acknowledging_a_cancel_and_running_out_of_grace_at_once_ends_in_one_of_the_two() {
+  void concurrent_cancel_acknowledgement_and_grace_expiry_have_one_winner() {
     for (int round = 0; round < 60; round++) {
       Lease lease = running();
       cancel(lease.job());

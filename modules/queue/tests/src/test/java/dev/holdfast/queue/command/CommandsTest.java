@@ -44,7 +44,7 @@ class CommandsTest extends QueueFixture {
 
   private PendingCommand heard(Lease lease) {
     PendingCommand heard = queue.heartbeat(List.of(lease), LEASE).getFirst().pendingCommand();
-    // Between heartbeats the same is heard; of whom nothing is asked is not spoken.
+    // Between heartbeats the same command is returned; jobs without a command are not listed.
     assertThat(
             queue.commands(WORKER).stream()
                 .map(HeartbeatResult::pendingCommand)
@@ -55,7 +55,7 @@ class CommandsTest extends QueueFixture {
   }
 
   @Test
-  void a_pause_is_heard_with_the_heartbeat_until_it_is_resumed() {
+  void a_heartbeat_returns_a_pause_until_the_job_is_resumed() {
     Lease lease = running();
     step(lease, 1, StepState.RUNNING);
     assertThat(heard(lease)).isEqualTo(PendingCommand.NONE);
@@ -71,7 +71,7 @@ class CommandsTest extends QueueFixture {
   }
 
   @Test
-  void who_asked_and_why_stands_in_the_timeline() {
+  void the_timeline_names_the_operator_and_the_reason_of_a_command() {
     Lease lease = running();
     step(lease, 1, StepState.RUNNING);
     ask(lease.job(), CommandAction.HARD_RESET_STEP, "s1");
@@ -81,7 +81,7 @@ class CommandsTest extends QueueFixture {
   }
 
   @Test
-  void a_request_for_a_step_stays_until_the_worker_has_honoured_it() {
+  void a_step_command_is_pending_until_the_worker_acknowledges_it() {
     Lease lease = running();
     step(lease, 1, StepState.FAILED);
     ask(lease.job(), CommandAction.RETRY_STEP, "s1");
@@ -94,7 +94,7 @@ class CommandsTest extends QueueFixture {
     assertThat(heard(lease).recovery()).as("a later request stays").isEqualTo(second);
     queue.command(lease.job(), new JobCommand(CommandAction.PAUSE, null, "bob", "not now"), null);
     assertThat(heard(lease))
-        .as("who asked for it, too")
+        .as("with the operator who asked for it")
         .isEqualTo(new PendingCommand(true, false, second, null));
     honour(lease, second, 3);
     assertThat(heard(lease)).isEqualTo(new PendingCommand(true, false, null, null));
@@ -122,7 +122,7 @@ class CommandsTest extends QueueFixture {
   }
 
   @Test
-  void a_resume_leaves_a_request_for_a_step_alone() {
+  void a_resume_keeps_a_pending_step_command() {
     Lease lease = running();
     step(lease, 1, StepState.FAILED);
     ask(lease.job(), CommandAction.PAUSE, null);
@@ -134,7 +134,7 @@ class CommandsTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_is_retried_by_hand_begins_with_nothing_asked_and_nothing_spent() {
+  void an_operators_retry_clears_pending_commands_and_step_budgets() {
     Lease lease = running();
     queue.report(
         List.of(
@@ -148,7 +148,7 @@ class CommandsTest extends QueueFixture {
   }
 
   @Test
-  void steps_are_known_once_they_began_or_from_the_payload() {
+  void commands_accept_steps_that_have_begun_or_are_named_in_the_payload() {
     Lease lease =
         addAndClaim(
             Job.of("test", Map.of("steps", List.of(Map.of("id", "s1"), Map.of("id", "s2")))));
@@ -164,7 +164,7 @@ class CommandsTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_has_ended_however_it_did_is_sent_back_to_a_step() {
+  void a_job_in_any_terminal_state_can_be_resumed_from_a_step() {
     for (boolean well : List.of(true, false)) {
       Lease lease = running();
       step(lease, 1, StepState.DONE);
@@ -198,7 +198,7 @@ class CommandsTest extends QueueFixture {
   }
 
   @Test
-  void a_job_whose_payload_was_taken_out_is_not_sent_back_to_a_step() {
+  void a_job_with_an_unreadable_payload_cannot_be_resumed_from_a_step() {
     Lease lease = running();
     step(lease, 1, StepState.DONE);
     queue.settle(fail(lease, HOPELESS));
@@ -211,7 +211,7 @@ class CommandsTest extends QueueFixture {
   }
 
   @Test
-  void what_a_reset_will_drop_is_said_before_it_is_done() {
+  void a_hard_reset_lists_the_steps_it_will_repeat() {
     Lease lease = running();
     step(lease, 1, StepState.DONE);
     step(lease, 2, StepState.DONE);
@@ -228,7 +228,7 @@ class CommandsTest extends QueueFixture {
   }
 
   @Test
-  void only_who_has_taken_a_job_over_may_say_that_its_step_is_done() {
+  void a_step_can_be_accepted_only_after_a_takeover() {
     Lease lease =
         addAndClaim(
             Job.of("test", Map.of("steps", List.of(Map.of("id", "s1"), Map.of("id", "s2")))));
@@ -263,7 +263,7 @@ class CommandsTest extends QueueFixture {
   }
 
   @Test
-  void what_cannot_be_asked_is_refused_and_leaves_no_trace() {
+  void an_invalid_command_is_refused_and_writes_no_event() {
     JobId waiting = add(job());
     assertThat(ask(waiting, CommandAction.TAKEOVER, null)).isEqualTo(Answer.NOT_RUNNING);
     assertThat(ask(JobId.next(), CommandAction.PAUSE, null)).isEqualTo(Answer.NO_SUCH_JOB);

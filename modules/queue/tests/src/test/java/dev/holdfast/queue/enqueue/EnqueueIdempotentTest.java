@@ -24,14 +24,14 @@ class EnqueueIdempotentTest extends QueueFixture {
   }
 
   @Test
-  void the_same_again_is_answered_as_before_in_the_same_order() {
+  void a_repeated_submission_returns_the_same_results_in_the_same_order() {
     List<Enqueued> first = submit("k", "d", 5);
     assertThat(submit("k", "d", 5)).isEqualTo(first);
     assertThat(stored()).isEqualTo(5);
   }
 
   @Test
-  void what_was_a_duplicate_then_is_one_still() {
+  void a_repeated_submission_reports_the_same_duplicates() {
     queue.enqueue(job().uniqueKey("u"));
     List<Enqueued> first = queue.enqueueOnce(TENANT, "k", "d", List.of(job().uniqueKey("u")));
     assertThat(first.getFirst().duplicate()).isTrue();
@@ -39,14 +39,14 @@ class EnqueueIdempotentTest extends QueueFixture {
   }
 
   @Test
-  void another_submission_under_the_key_is_refused() {
+  void a_different_submission_with_the_same_key_is_refused() {
     submit("k", "d", 1);
     assertRefused(Refusal.KEY_REUSED, () -> submit("k", "other", 1));
     assertThat(stored()).isEqualTo(1);
   }
 
   @Test
-  void another_tenant_or_another_key_is_another_submission() {
+  void submissions_of_another_tenant_or_key_are_separate() {
     submit("k", "d", 1);
     submit("k2", "d", 1);
     queue.enqueueOnce("other", "k", "d", jobs(1));
@@ -54,7 +54,7 @@ class EnqueueIdempotentTest extends QueueFixture {
   }
 
   @Test
-  void many_at_the_same_moment_make_one() {
+  void concurrent_equal_submissions_enqueue_once() {
     JobQueue other = another().jobs();
     List<List<Enqueued>> answers =
         Parallel.run(
@@ -64,7 +64,7 @@ class EnqueueIdempotentTest extends QueueFixture {
   }
 
   @Test
-  void a_submission_that_is_refused_does_not_use_up_its_key() {
+  void a_refused_submission_does_not_use_its_key() {
     assertRefused(
         Refusal.BAD_DEPENDENCY,
         () ->
@@ -74,7 +74,7 @@ class EnqueueIdempotentTest extends QueueFixture {
   }
 
   @Test
-  void after_a_while_a_key_is_forgotten() {
+  void a_key_expires() {
     submit("k", "d", 1);
     assertThat(maintenance.forgetSubmissions(Duration.ofDays(1))).isZero();
     db.sql("UPDATE holdfast.idempotency_key SET submitted_at = now() - interval '2 days'");

@@ -35,7 +35,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void what_a_dead_process_was_running_goes_back_at_once_with_the_crash_counted() {
+  void jobs_of_a_dead_process_are_requeued_at_once_with_the_crash_counted() {
     JobId job = add(job());
     claimAs(77);
     JobId other = add(job());
@@ -67,7 +67,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
     }
     assertThat(state(job)).isEqualTo(JobState.FAILED);
     assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
-    // An operator is told, and finds it by that word.
+    // The warnings count it, and an operator finds it by that code.
     assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1, 0, List.of()));
     assertThat(queries.page(JobFilter.ALL.text("toxic_job")).jobs())
         .extracting(JobStatus::id)
@@ -109,7 +109,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void ten_culprits_among_a_hundred_are_set_aside_and_no_bystander_is() {
+  void ten_crashing_jobs_among_a_hundred_fail_as_toxic_and_no_other_does() {
     List<JobId> jobs = queue.enqueue(jobs(100)).stream().map(Enqueued::id).toList();
     Set<JobId> culprits = new HashSet<>();
     for (int i = 3; i < 100; i += 10) {
@@ -128,7 +128,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void two_culprits_beside_six_others_cost_no_more_than_the_restarts_that_are_allowed() {
+  void two_crashing_jobs_beside_six_others_crash_the_process_four_times() {
     List<JobId> jobs = queue.enqueue(jobs(8)).stream().map(Enqueued::id).toList();
     Set<JobId> culprits = Set.of(jobs.get(2), jobs.get(5));
     Mortal process = new Mortal(1, 8, culprits);
@@ -154,7 +154,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void a_suspect_has_a_worker_for_itself() {
+  void a_suspect_runs_alone_in_its_worker() {
     queue.enqueue(jobs(3));
     for (int pid = 1; pid <= 2; pid++) {
       assertThat(claimAs(pid, 10)).hasSize(3);
@@ -163,7 +163,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
     queue.enqueue(jobs(3));
     List<LeasedJob> suspect = claimAs(3, 10);
     assertThat(suspect).hasSize(1);
-    // Nor does it get one from another queue.
+    // The worker gets no job of another queue either.
     add(job().queue("other"));
     assertThat(queue.claim("other", 10, workerOf(3), LEASE).jobs()).isEmpty();
     assertThat(claimAs(3, 10)).isEmpty();
@@ -189,7 +189,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void the_worker_with_the_fewest_jobs_makes_room_for_a_suspect() {
+  void the_worker_with_the_fewest_jobs_drains_for_a_suspect() {
     JobId suspect = add(job().maxCrashes(1));
     queue.enqueue(jobs(5));
     claimAs(1, 1);
@@ -207,7 +207,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void a_key_of_its_own_is_kept_by_a_suspect_and_its_limit_holds() {
+  void a_suspect_keeps_its_concurrency_key_and_the_limit_holds() {
     for (int i = 0; i < 3; i++) {
       add(job().concurrencyKey("mine", 2).maxCrashes(1));
     }
@@ -221,7 +221,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void a_suspect_gets_no_concurrency_key() {
+  void a_suspect_without_a_concurrency_key_gets_none() {
     JobId job = add(job().maxCrashes(1));
     claimAs(1, 1);
     crash(1);
@@ -231,7 +231,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void a_retry_keeps_a_key_that_only_looks_like_that_of_suspects() {
+  void a_retry_keeps_a_concurrency_key_with_the_prefix_crashed() {
     Lease lease = addAndClaim(job().concurrencyKey("crashed:orders", 2));
     queue.settle(fail(lease, HOPELESS));
     queue.retry(List.of(lease.job()));
@@ -239,7 +239,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void a_paused_or_full_queue_gives_no_suspect_out() {
+  void a_suspect_of_a_paused_or_full_queue_is_not_claimed() {
     add(job().maxCrashes(1));
     claimAs(1, 1);
     crash(1);
@@ -253,7 +253,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void a_claim_that_was_carried_out_after_the_crash_condemns_nobody() {
+  void a_job_claimed_after_the_crash_is_no_suspect() {
     JobId other = add(job());
     claimAs(1, 1);
     crash(1);

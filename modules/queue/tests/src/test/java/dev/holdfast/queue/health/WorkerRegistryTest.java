@@ -50,7 +50,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
     assertThat(row().queue()).isEqualTo("tag");
     assertThat(health.processes().beat(place(1), HealthStatus.STOPPING, 4_711, null, DETAILS))
         .isTrue();
-    // One that was under way when it was told to stop, and comes last.
+    // A heartbeat that was sent before the stop and arrives after it.
     assertThat(health.processes().beat(place(1), HealthStatus.HEALTHY, 4_711, null, DETAILS))
         .isTrue();
     assertThat(row().status()).isEqualTo(HealthStatus.STOPPING);
@@ -61,7 +61,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void one_that_starts_is_not_given_up_while_its_supervisor_is_there_to_judge() {
+  void a_silent_starting_process_is_crashed_only_if_its_supervisor_is_silent_too() {
     supervisor();
     start(1);
     silence("health");
@@ -73,7 +73,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void one_may_be_silent_for_as_long_as_it_says_itself() {
+  void a_process_may_be_silent_for_as_long_as_it_reported() {
     supervisor();
     start(1);
     health.processes().beat(place(1), HealthStatus.HEALTHY, 4_711, null, DETAILS);
@@ -91,7 +91,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void nobody_says_when_it_starts_again_if_nobody_is_there_to_start_it() {
+  void a_next_restart_is_not_shown_while_the_supervisor_is_silent() {
     supervisor();
     start(1);
     health.processes().ended(place(1), HealthStatus.CRASHED, 1, "exit 1", Duration.ofHours(1));
@@ -101,7 +101,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void one_that_was_told_to_end_is_stopping_before_it_says_so_itself() {
+  void a_process_that_was_told_to_stop_is_stopping_whatever_it_reports() {
     start(1);
     health
         .processes()
@@ -123,7 +123,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void a_crash_is_told_with_its_exit_code_and_the_next_start() {
+  void a_crash_is_reported_with_its_exit_code_and_the_next_start() {
     supervisor();
     start(1);
     health
@@ -161,7 +161,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void one_that_was_given_up_says_nothing_more() {
+  void a_heartbeat_of_a_process_reported_as_ended_is_rejected() {
     start(1);
     health.processes().ended(place(1), HealthStatus.CRASHED, null, "silent", Duration.ZERO);
     assertThat(health.processes().beat(place(1), HealthStatus.HEALTHY, 1, null, DETAILS)).isFalse();
@@ -173,7 +173,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void of_one_name_there_is_one_supervisor_at_a_time() {
+  void one_name_has_one_supervisor_at_a_time() {
     Supervisors.Supervising first = new Supervisors.Supervising(HERE, "host", 1, Instant.EPOCH);
     Supervisors.Supervising second = new Supervisors.Supervising(HERE, "host", 2, Instant.EPOCH);
     assertThat(health.supervisors().find(HERE)).isEmpty();
@@ -195,7 +195,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void one_supervisor_clears_its_own_rows_only() {
+  void a_supervisor_clears_only_its_own_rows() {
     start(1);
     WorkerProcesses.Place there = new WorkerProcesses.Place("there", TAG, 1);
     health.processes().starting(there, 0, false);
@@ -207,7 +207,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void an_order_reaches_every_supervisor_that_has_such_a_worker_or_the_one_that_is_named() {
+  void a_command_reaches_every_supervisor_that_has_such_a_worker_or_the_one_that_is_named() {
     start(1);
     health.processes().starting(new WorkerProcesses.Place("there", TAG, 1), 0, false);
     assertThat(
@@ -230,7 +230,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void what_is_asked_stays_in_force_when_old_orders_are_forgotten() {
+  void commands_in_force_stay_when_old_ones_are_deleted() {
     start(1);
     for (WorkerCommand.Action action : WorkerCommand.Action.values()) {
       health.commands().add(TAG, null, action, "ada", "why");
@@ -245,7 +245,7 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
   }
 
   @Test
-  void a_pause_holds_over_restarts_and_stops_until_a_resume() {
+  void a_pause_stays_in_force_over_restarts_and_stops_until_a_resume() {
     start(1);
     given(WorkerCommand.Action.PAUSE, WorkerCommand.Action.RESTART);
     assertThat(inForce()).containsExactly(WorkerCommand.Action.PAUSE);

@@ -78,7 +78,7 @@ class CrashedSettleTest {
     };
   }
 
-  /** On a thread of its own: the pool that all share is also needed to start and stop servers. */
+  /** On its own thread: the shared pool is also needed to start and stop servers. */
   private CompletableFuture<Void> settling(Queue queue, List<Lease> leases) {
     return CompletableFuture.runAsync(
         () -> settleAll(queue, leases), task -> Thread.ofPlatform().daemon().start(task));
@@ -160,7 +160,8 @@ class CrashedSettleTest {
   }
 
   @Test
-  void what_was_acknowledged_survives_a_crash_of_the_server(@TempDir Path folder) throws Exception {
+  void acknowledged_settlements_survive_a_crash_of_the_server(@TempDir Path folder)
+      throws Exception {
     int count = 3_000;
     EmbeddedPostgres server = EmbeddedPostgres.start(TestServer.options(folder.resolve("pg")));
     try (HikariDataSource source = pool(server)) {

@@ -46,8 +46,7 @@ class GroupCommitTest {
   }
 
   @Test
-  void who_comes_while_others_write_is_written_next_with_all_that_came_meanwhile()
-      throws Exception {
+  void calls_that_arrive_during_a_write_share_the_next_one() throws Exception {
     Semaphore begun = new Semaphore(0);
     CountDownLatch goOn = new CountDownLatch(1);
     GroupCommit<Job, Enqueued> together =
@@ -69,7 +68,7 @@ class GroupCommitTest {
         begun.acquire(); // Whoever comes at the same moment would be taken along.
       }
     }
-    // The other seven may still be on their way; however they come, none is lost.
+    // The other seven may still be arriving; none may be lost.
     goOn.countDown();
     for (CompletableFuture<Enqueued> each : all) {
       each.get();
@@ -78,7 +77,7 @@ class GroupCommitTest {
   }
 
   @Test
-  void each_of_many_threads_gets_the_answer_for_its_own_job() throws Exception {
+  void each_of_many_threads_gets_the_result_of_its_own_job() throws Exception {
     Set<JobId> durable = ConcurrentHashMap.newKeySet();
     GroupCommit<Job, Enqueued> together =
         new GroupCommit<>(
@@ -118,7 +117,7 @@ class GroupCommitTest {
   }
 
   @Test
-  void one_that_cannot_be_written_takes_no_other_with_it() throws Exception {
+  void an_item_that_cannot_be_written_fails_no_other() throws Exception {
     Semaphore begun = new Semaphore(0);
     CountDownLatch goOn = new CountDownLatch(1);
     Job bad = Job.of("bad");

@@ -14,6 +14,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
@@ -34,10 +35,10 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Finished jobs cost nothing: with 20,000 of them no verb reads the table from end to end, neither
- * with good statistics nor with those of an hour in which everything looked different.
+ * with good statistics nor with stale ones.
  */
 class PlanTest extends QueueFixture {
-  /** The one connection that works here, so that it can be told to give its counts away at once. */
+  /** The only connection, so that it can be made to flush its statistics at once. */
   private final DataSource single = db.dataSource(db.url(), 1);
 
   private final Queue planned =
@@ -98,7 +99,7 @@ class PlanTest extends QueueFixture {
   }
 
   @Test
-  void a_claim_goes_by_its_index_and_reads_no_more_than_it_takes() {
+  void a_claim_uses_its_index_and_reads_no_more_rows_than_it_claims() {
     addFinished();
     planned.jobs().enqueue(jobs(500));
     db.sql("ANALYZE holdfast.job");
@@ -120,7 +121,7 @@ class PlanTest extends QueueFixture {
   }
 
   @Test
-  void no_verb_reads_the_whole_table_with_statistics_of_another_hour() {
+  void no_verb_reads_the_whole_table_with_stale_statistics() {
     // When the statistics were taken, every job was unfinished and half of them had keys.
     planned.jobs().enqueue(jobs(1_000));
     planned
@@ -163,6 +164,10 @@ class PlanTest extends QueueFixture {
     verbs.put(
         "finished of a tenant",
         q -> q.queries().finished(q.queries().now().minusSeconds(60), "default"));
+    verbs.put("sum up history", PlanTest::sumUpAMinute);
+    verbs.put("history", q -> q.queries().history(anHour(null)));
+    verbs.put("history of a tenant", q -> q.queries().history(anHour("default")));
+    verbs.put("schedules", q -> q.admin().schedules());
     verbs.put("holders", q -> q.queries().holders(null, 10, 10));
     verbs.put("glimpse", q -> q.queries().changes(glance(q, somebody, null)));
     verbs.put("glimpse of a tenant", q -> q.queries().changes(glance(q, somebody, "default")));
@@ -171,7 +176,7 @@ class PlanTest extends QueueFixture {
     verbs.put("attempts", q -> q.queries().attempts(somebody));
     verbs.put("list", q -> q.queries().list(JobFilter.ALL));
     verbs.put("list failed", q -> q.queries().list(JobFilter.ALL.states(Set.of(JobState.FAILED))));
-    // More than once, for a server may plan anew when it knows a statement.
+    // More than once, since the server may replan a prepared statement after some executions.
     for (int round = 0; round < 3; round++) {
       verbs.forEach(
           (name, verb) -> {
@@ -180,6 +185,20 @@ class PlanTest extends QueueFixture {
             assertThat(wholeReads()).as("whole reads of %s", name).isEqualTo(before);
           });
     }
+  }
+
+  private static JobHistory.Query anHour(@Nullable String tenant) {
+    return new JobHistory.Query(Duration.ofHours(1), QUEUE, null, tenant);
+  }
+
+  private static void sumUpAMinute(Queue q) {
+    db.sql("TRUNCATE holdfast.history, holdfast.history_cursor");
+    db.sql(
+        "INSERT INTO holdfast.history_cursor (known_since, summed_until, marked_at, marked_xid)"
+            + " SELECT at, at, now(), '3' FROM (SELECT date_trunc('minute', now()) - interval '3 min' AS at)"
+            + " AS cursor");
+    q.maintenance().sumUpHistory();
+    assertThat(db.count("SELECT sum(succeeded) FROM holdfast.history")).isPositive();
   }
 
   private static ChangedJob glance(Queue q, JobId known, @Nullable String tenant) {
@@ -207,7 +226,7 @@ class PlanTest extends QueueFixture {
   }
 
   @Test
-  void what_is_said_of_a_running_job_is_not_looked_for_among_all_that_run() {
+  void reports_and_settles_do_not_scan_the_index_of_running_jobs() {
     addFinished();
     planned.jobs().enqueue(jobs(1_000));
     db.sql("ANALYZE holdfast.job"); // in an hour in which nothing ran
@@ -248,7 +267,24 @@ class PlanTest extends QueueFixture {
   }
 
   @Test
-  void completions_keep_one_plan() {
+  void settling_a_batch_does_not_scan_the_index_of_finished_jobs() {
+    addFinished();
+    db.sql("ANALYZE holdfast.job");
+    try (Queue batching =
+        new Queue(single, new JacksonCodec(), Queue.Options.DEFAULT.connections(1).batchFrom(0))) {
+      planned.jobs().enqueue(jobs(100));
+      List<Settlement> all =
+          batching.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE).jobs().stream()
+              .<Settlement>map(leased -> succeed(leased.lease()))
+              .toList();
+      long scans = scansOf("job_finished");
+      assertThat(batching.jobs().settle(all)).hasSize(100);
+      assertThat(scansOf("job_finished")).isEqualTo(scans);
+    }
+  }
+
+  @Test
+  void completions_use_a_generic_plan() {
     planned.jobs().enqueue(jobs(20));
     for (int i = 0; i < 20; i++) {
       completeOne(planned);

@@ -5,12 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
-import dev.holdfast.model.attempt.LeasedJob;
-import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Job;
-import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
@@ -20,23 +17,12 @@ import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.command.Cancel;
-import dev.holdfast.queue.command.Retry;
-import dev.holdfast.queue.lease.Heartbeat;
-import dev.holdfast.queue.recover.Expire;
-import dev.holdfast.queue.recover.Reap;
-import dev.holdfast.queue.report.AppendEvents;
-import dev.holdfast.queue.settle.Fail;
-import dev.holdfast.queue.settle.ReleaseAttempts;
-import dev.holdfast.queue.settle.Succeed;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -46,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Deadlocks, serialization failures, lost connections and data that cannot be stored. */
+/** Which errors of PostgreSQL are retried, and how they are reported. */
 class SqlErrorsTest extends QueueFixture {
   private final AtomicInteger tries = new AtomicInteger();
 
@@ -67,13 +53,22 @@ class SqlErrorsTest extends QueueFixture {
         db.name());
   }
 
+  private static void fail(Database database, String state, AtomicInteger counting) {
+    database.run(
+        "verb",
+        connection -> {
+          counting.incrementAndGet();
+          throw new SQLException("on purpose", state);
+        });
+  }
+
   @Test
-  void a_deadlock_is_tried_again() throws SQLException {
+  void a_deadlock_is_retried() throws SQLException {
     Job parent = job();
     Job child = job().parent(parent.id());
     queue.enqueue(List.of(parent, child));
-    // A wait is looked at once, after this time: by then the circle below must have closed. It is
-    // also longer than anybody waits for a server that does not answer.
+    // The server checks a lock wait for a deadlock once, after this time: by then the cycle below
+    // must be complete. It is also longer than any timeout for a server that does not answer.
     Database database = Database.pooled(poolWith("deadlock_timeout=6s"), StatementObserver.NONE, 4);
     try (ExecutorService pool = Executors.newSingleThreadExecutor();
         Connection other = db.connection()) {
@@ -100,7 +95,7 @@ class SqlErrorsTest extends QueueFixture {
   }
 
   @Test
-  void a_serialization_failure_is_tried_again() throws SQLException {
+  void a_serialization_failure_is_retried() throws SQLException {
     JobId job = add(job());
     Database database =
         Database.pooled(
@@ -127,7 +122,7 @@ class SqlErrorsTest extends QueueFixture {
   }
 
   @Test
-  void trouble_that_passes_is_tried_a_bounded_number_of_times() {
+  void transient_errors_are_retried_a_bounded_number_of_times() {
     List<String> states = List.of("40001", "40P01", "08006", "57P01", "57P03", "53300", "25006");
     Database database = Database.pooled(db.dataSource(), StatementObserver.NONE, states.size());
     List<Integer> tried =
@@ -148,7 +143,7 @@ class SqlErrorsTest extends QueueFixture {
 
   @ParameterizedTest
   @ValueSource(strings = {"40001", "40P01", "57014", "55P03"})
-  void others_in_the_way_are_no_outage(String state) {
+  void a_conflict_with_another_transaction_is_not_an_outage(String state) {
     DatabaseException busy =
         (DatabaseException) SqlErrors.thrown("verb", new SQLException("on purpose", state));
     assertThat(busy.mayPass()).isTrue();
@@ -157,7 +152,7 @@ class SqlErrorsTest extends QueueFixture {
   }
 
   @Test
-  void a_connection_that_did_not_become_free_is_no_outage() {
+  void a_pool_timeout_is_not_an_outage() {
     DatabaseException busy =
         new DatabaseException(DatabaseException.Reason.UNAVAILABLE, "none became free", null);
     assertThat(busy.isOutage()).isFalse();
@@ -174,7 +169,7 @@ class SqlErrorsTest extends QueueFixture {
   }
 
   @Test
-  void a_migration_that_lost_a_conflict_did_not_lose_its_connection() {
+  void a_migration_conflict_is_not_reported_as_a_lost_connection() {
     assertThat(SqlErrors.ofMigration(new SQLException("deadlock detected", "40P01")))
         .hasMessageContaining("another transaction was in the way")
         .hasMessageContaining("deadlock detected");
@@ -182,25 +177,16 @@ class SqlErrorsTest extends QueueFixture {
         .hasMessageContaining("the connection was lost");
   }
 
-  private static void fail(Database database, String state, AtomicInteger counting) {
-    database.run(
-        "verb",
-        connection -> {
-          counting.incrementAndGet();
-          throw new SQLException("on purpose", state);
-        });
-  }
-
   @ParameterizedTest
   @ValueSource(strings = {"23505", "42501", "XX000", "57014", "28P01"})
-  void other_trouble_is_not_tried_again(String state) {
+  void other_errors_are_not_retried(String state) {
     Database database = Database.pooled(db.dataSource(), StatementObserver.NONE, 1);
     assertThatThrownBy(() -> fail(database, state, tries)).isInstanceOf(DatabaseException.class);
     assertThat(tries).hasValue(1);
   }
 
   @Test
-  void every_verb_is_observed_with_its_trouble() {
+  void every_verb_is_observed_with_its_error() {
     List<String> seen = Collections.synchronizedList(new ArrayList<>());
     try (Queue observed =
         new Queue(
@@ -215,109 +201,7 @@ class SqlErrorsTest extends QueueFixture {
   }
 
   @Test
-  void settling_overlapping_batches_in_opposite_orders_never_deadlocks() {
-    for (int round = 0; round < 200; round++) {
-      queue.enqueue(jobs(20));
-      List<Lease> there = claim(20).stream().map(LeasedJob::lease).toList();
-      List<Lease> back = new ArrayList<>(there);
-      Collections.reverse(back);
-      int kind = round % 3;
-      // On connections of their own, because the queue would try again after a deadlock.
-      List<Set<Lease>> settled =
-          Parallel.run(
-              4,
-              i ->
-                  () -> {
-                    try (Connection connection = db.dataSource().getConnection()) {
-                      return switch (i) {
-                        case 3 -> {
-                          List<JobId> jobs =
-                              (kind == 0 ? there : back).stream().map(Lease::job).toList();
-                          Cancel.of(connection, jobs, kind == 1, "enough", GRACE, null);
-                          yield Set.of();
-                        }
-                        case 0 ->
-                            Succeed.all(
-                                connection, there.stream().map(QueueFixture::succeed).toList());
-                        case 1 ->
-                            kind == 0
-                                ? Fail.all(
-                                    connection,
-                                    BACKOFF,
-                                    back.stream().map(l -> fail(l, HOPELESS)).toList())
-                                : ReleaseAttempts.cancelled(
-                                    connection,
-                                    back.stream()
-                                        .map(l -> new Settlement.Cancel(l, null))
-                                        .toList());
-                        default -> {
-                          Heartbeat.of(connection, back, LEASE);
-                          AppendEvents.all(
-                              connection,
-                              back.stream()
-                                  .map(l -> (Report) new Report.Progress(l, 50, null))
-                                  .toList());
-                          yield Set.of();
-                        }
-                      };
-                    }
-                  });
-      Set<Lease> all = new HashSet<>(settled.get(0));
-      all.addAll(settled.get(1));
-      assertThat(all).hasSize(20);
-      assertThat(Collections.disjoint(settled.get(0), settled.get(1))).isTrue();
-    }
-    assertThat(count(JobState.RUNNING)).isZero();
-    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isEqualTo(4_000);
-  }
-
-  @Test
-  void sweeps_settles_cancels_and_heartbeats_side_by_side_never_fail() {
-    queue.enqueue(jobs(400).stream().map(job -> job.maxAttempts(1_000).maxCrashes(1_000)).toList());
-    Parallel.run(
-        6,
-        i ->
-            () -> {
-              for (int n = 0; n < 30; n++) {
-                try (Connection connection = db.dataSource().getConnection()) {
-                  switch (i) {
-                    case 0 -> Reap.lost(connection, Duration.ZERO, 50);
-                    case 1 -> Expire.late(connection, Duration.ZERO, 50);
-                    case 2 -> {
-                      for (LeasedJob job : queue.claim(QUEUE, 20, "a", Duration.ZERO).jobs()) {
-                        Cancel.of(connection, List.of(job.id()), true, "x", GRACE, null);
-                      }
-                    }
-                    case 3 -> Retry.all(connection, ids(JobState.CANCELLED), null);
-                    default -> {
-                      List<Lease> leases =
-                          queue.claim(QUEUE, 20, "b" + i, Duration.ofMillis(1)).jobs().stream()
-                              .map(LeasedJob::lease)
-                              .toList();
-                      Heartbeat.of(connection, leases, Duration.ofMillis(1));
-                      Fail.all(
-                          connection, BACKOFF, leases.stream().map(l -> fail(l, FLAKY)).toList());
-                    }
-                  }
-                }
-              }
-              return true;
-            });
-    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isEqualTo(400);
-    assertThat(
-            db.count(
-                "SELECT count(*) FROM (SELECT FROM holdfast.event"
-                    + " GROUP BY job_id HAVING max(number) > (SELECT event_count FROM holdfast.job"
-                    + " WHERE id = job_id)) AS beyond"))
-        .isZero();
-  }
-
-  private List<JobId> ids(JobState state) {
-    return queries.list(JobFilter.ALL.states(Set.of(state))).stream().map(job -> job.id()).toList();
-  }
-
-  @Test
-  void verbs_outlive_the_death_of_all_connections() throws SQLException {
+  void verbs_work_after_all_connections_were_terminated() throws SQLException {
     Lease lease = running();
     killAllConnections();
     assertThat(queue.settle(succeed(lease))).isEqualTo(Ack.ACCEPTED);
@@ -326,7 +210,7 @@ class SqlErrorsTest extends QueueFixture {
     assertThat(queries.find(lease.job())).isPresent();
   }
 
-  /** The pool is full of connections that were good a moment ago, so it will not look at them. */
+  /** The pool has validated all its connections recently, so it does not do so again. */
   private void killAllConnections() throws SQLException {
     List<Connection> all = new ArrayList<>();
     for (int i = 0; i < 9; i++) {
@@ -360,7 +244,7 @@ class SqlErrorsTest extends QueueFixture {
   }
 
   @Test
-  void a_result_is_stored_and_may_be_nothing_at_all() {
+  void a_result_is_stored_and_may_be_absent() {
     Lease lease = running();
     Json result = new Json("{\"rows\": [1, null, \"ü\"]}");
     queue.settle(new Settlement.Succeed(lease, result));
@@ -371,7 +255,7 @@ class SqlErrorsTest extends QueueFixture {
   }
 
   @Test
-  void an_interrupted_caller_is_told_and_stays_interrupted() {
+  void an_interrupted_caller_gets_an_exception_and_stays_interrupted() {
     Thread.currentThread().interrupt();
     try {
       assertThatThrownBy(() -> queries.find(JobId.next()))
@@ -383,27 +267,5 @@ class SqlErrorsTest extends QueueFixture {
     } finally {
       assertThat(Thread.interrupted()).isTrue();
     }
-  }
-
-  @Test
-  void a_hundred_threads_share_two_connections_and_none_starves() {
-    try (Queue small =
-        new Queue(
-            db.dataSource(db.url(), 3),
-            new JacksonCodec(),
-            new Queue.Options(2, StatementObserver.NONE))) {
-      List<Integer> done =
-          Parallel.run(
-              100,
-              i ->
-                  () -> {
-                    for (int n = 0; n < 5; n++) {
-                      small.jobs().enqueue(job());
-                    }
-                    return 5;
-                  });
-      assertThat(done).hasSize(100);
-    }
-    assertThat(count(JobState.PENDING)).isEqualTo(500);
   }
 }

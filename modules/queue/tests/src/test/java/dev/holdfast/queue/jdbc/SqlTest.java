@@ -11,7 +11,7 @@ import java.sql.SQLException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Parameters by name: translated to positions once, and a name that is wrong fails loudly. */
+/** Named parameters: translated to positions once, and a wrong name throws. */
 class SqlTest extends QueueFixture {
   @Test
   void names_become_positions_in_the_order_of_the_text() {
@@ -21,7 +21,7 @@ class SqlTest extends QueueFixture {
   }
 
   @Test
-  void a_colon_that_begins_no_name_is_left_alone() {
+  void a_colon_that_begins_no_name_is_unchanged() {
     String text =
         """
         SELECT x::text, (array_agg(y))[1 : 2], ':no' || 'it''s :no', ":no" -- it's :no, is it?
@@ -44,21 +44,21 @@ class SqlTest extends QueueFixture {
   }
 
   @Test
-  void a_literal_or_comment_that_does_not_end_is_taken_to_the_end() {
+  void an_unterminated_literal_or_comment_extends_to_the_end() {
     assertThat(Sql.of("SELECT ':a").names()).isEmpty();
     assertThat(Sql.of("SELECT 1 -- :a").names()).isEmpty();
     assertThat(Sql.of("SELECT 1 /* :a").names()).isEmpty();
   }
 
   @Test
-  void fragments_go_where_their_names_are_and_bring_their_own_parameters() {
+  void fragments_replace_their_names_and_bring_their_own_parameters() {
     Sql sql = Sql.of("SELECT ${x} FROM t WHERE ${y} OR ${y}", "x", " :a \n", "y", "b = :b");
     assertThat(sql.text()).isEqualTo("SELECT ? FROM t WHERE b = ? OR b = ?");
     assertThat(sql.names()).containsExactly("a", "b");
   }
 
   @Test
-  void a_fragment_without_a_place_and_a_place_without_a_fragment_are_refused() {
+  void a_fragment_without_a_placeholder_and_the_reverse_are_refused() {
     assertThatThrownBy(() -> Sql.of("SELECT 1", "x", "y")).hasMessageContaining("${x}");
     assertThatThrownBy(() -> Sql.of("SELECT ${x}")).hasMessageContaining("${x}");
   }

@@ -20,7 +20,7 @@ class StatementLimitTest extends QueueFixture {
   }
 
   @Test
-  void a_statement_that_takes_too_long_is_cancelled_and_its_connection_goes_on()
+  void a_statement_over_the_limit_is_cancelled_and_its_connection_stays_usable()
       throws SQLException {
     StatementLimit limit = new StatementLimit(SHORT, SHORT);
     try (Connection connection = db.connection()) {
@@ -34,7 +34,7 @@ class StatementLimitTest extends QueueFixture {
   }
 
   @Test
-  void it_looks_only_while_statements_are_open_and_again_when_the_next_comes() throws SQLException {
+  void its_watcher_runs_only_while_statements_are_open() throws SQLException {
     StatementLimit limit = new StatementLimit(Duration.ofHours(1), SHORT);
     try (Connection connection = db.connection()) {
       for (int i = 0; i < 3; i++) {

@@ -53,7 +53,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void a_second_job_with_the_key_is_the_first_one() {
+  void a_second_job_with_the_key_is_a_duplicate_of_the_first() {
     JobId first = add(unique());
     assertHeldBy(first);
     assertHeldBy(first);
@@ -97,7 +97,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void the_key_is_free_once_the_job_ran_out_of_time_or_turned_out_toxic() {
+  void the_key_is_free_once_the_job_timed_out_or_became_toxic() {
     JobId late = add(unique());
     set(late, "deadline = now() - interval '1 s'");
     maintenance.expire(Duration.ZERO);
@@ -110,7 +110,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void a_key_held_also_by_ended_jobs_is_free_only_when_they_are_gone() {
+  void a_key_held_in_terminal_states_is_free_once_the_job_is_deleted() {
     Unique forEver = Unique.by("k").in(EnumSet.allOf(JobState.class));
     Lease lease = addAndClaim(job().unique(forEver));
     queue.settle(succeed(lease));
@@ -121,7 +121,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void a_key_held_while_pending_is_free_at_the_claim_and_never_taken_back() {
+  void a_key_held_while_pending_is_free_at_the_claim_and_never_reacquired() {
     Lease first = addAndClaim(job().unique(ONLY_PENDING));
     JobId second = queue.enqueue(job().unique(ONLY_PENDING)).id();
     assertThat(second).isNotEqualTo(first.job());
@@ -153,7 +153,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void a_retried_job_does_not_take_its_key_back() {
+  void a_retried_job_does_not_reacquire_its_key() {
     Lease lease = addAndClaim(unique());
     queue.settle(fail(lease, HOPELESS));
     JobId second = assertFree();
@@ -173,7 +173,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void a_window_also_ends_with_the_states_it_counts_in() {
+  void a_key_with_a_time_window_is_free_once_the_job_leaves_its_states() {
     JobId first = add(job().unique(Unique.by("k").within(Duration.ofHours(1))));
     queue.settle(succeed(claimOne()));
     assertThat(state(first)).isEqualTo(JobState.SUCCEEDED);
@@ -201,7 +201,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void within_one_batch_the_first_job_takes_the_key_and_stands_for_the_others() {
+  void within_one_batch_the_first_job_has_the_key_and_the_others_are_duplicates() {
     List<Job> jobs = List.of(unique(), job(), unique(), unique());
     JobId first = jobs.getFirst().id();
     assertThat(queue.enqueue(jobs))
@@ -214,7 +214,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void an_enqueue_repeated_after_its_job_has_ended_is_still_that_job() {
+  void a_repeated_enqueue_after_the_job_has_ended_returns_that_job() {
     Job job = unique();
     queue.settle(succeed(addAndClaim(job)));
     assertThat(queue.enqueue(job)).isEqualTo(new Enqueued(job.id(), false));
@@ -222,7 +222,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void sixteen_threads_that_want_one_key_make_one_job() {
+  void sixteen_concurrent_enqueues_with_one_key_make_one_job() {
     for (int round = 0; round < 10; round++) {
       String key = "round-" + round;
       List<Enqueued> answers = Parallel.run(16, i -> () -> queue.enqueue(job().uniqueKey(key)));
@@ -294,7 +294,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void a_key_that_an_open_transaction_holds_is_waited_for_and_then_refused() throws Exception {
+  void an_enqueue_waits_for_a_key_of_an_open_transaction_and_is_then_refused() throws Exception {
     try (Connection open = db.dataSource().getConnection()) {
       open.setAutoCommit(false);
       JobId first = queue.enqueue(open, List.of(unique())).getFirst().id();
@@ -312,8 +312,7 @@ class UniqueKeyTest extends QueueFixture {
   }
 
   @Test
-  void many_jobs_at_once_and_a_callers_transaction_learn_of_it_within_the_limit_they_have()
-      throws Exception {
+  void batches_and_callers_transactions_are_refused_after_their_lock_timeout() throws Exception {
     DataSource impatient = db.dataSource(db.url() + "?options=-c%20lock_timeout=50", 3);
     try (Connection open = db.dataSource().getConnection();
         Queue other = new Queue(impatient, new JacksonCodec(), Queue.Options.DEFAULT);

@@ -56,7 +56,7 @@ class HeartbeatTest extends QueueFixture {
   }
 
   @Test
-  void a_lease_that_ran_out_and_that_nobody_took_is_simply_extended() {
+  void an_expired_lease_that_was_not_reaped_is_extended() {
     Lease lease = running();
     expire(lease);
     Instant before = databaseNow();
@@ -66,7 +66,7 @@ class HeartbeatTest extends QueueFixture {
   }
 
   @Test
-  void one_lost_lease_does_not_spoil_the_others() {
+  void one_lost_lease_does_not_affect_the_others() {
     Lease lost = running();
     expire(lost);
     maintenance.reap(Duration.ZERO);
@@ -81,7 +81,8 @@ class HeartbeatTest extends QueueFixture {
   }
 
   @Test
-  void a_job_its_handler_is_settling_holds_up_nobody_and_is_not_lost() throws SQLException {
+  void a_job_that_its_handler_is_settling_blocks_no_heartbeat_and_keeps_its_lease()
+      throws SQLException {
     Lease settling = running();
     Lease other = running();
     Instant before = databaseNow();
@@ -102,7 +103,7 @@ class HeartbeatTest extends QueueFixture {
   }
 
   @Test
-  void a_job_its_handler_is_settling_cannot_be_reaped() throws SQLException {
+  void a_job_that_its_handler_is_settling_cannot_be_reaped() throws SQLException {
     Lease settling = running();
     expire(settling);
     try (Connection connection = db.connection()) {
@@ -117,7 +118,7 @@ class HeartbeatTest extends QueueFixture {
   }
 
   @Test
-  void a_heartbeat_beside_a_reaper_is_answered_with_what_the_reaper_has_done() throws Exception {
+  void a_heartbeat_waits_for_a_concurrent_reap_and_returns_the_lost_lease() throws Exception {
     Lease lease = running();
     expire(lease);
     assertThat(besideAReaper(lease, Connection::commit))
@@ -126,7 +127,7 @@ class HeartbeatTest extends QueueFixture {
   }
 
   @Test
-  void a_heartbeat_beside_a_reaper_that_fails_extends_the_lease() throws Exception {
+  void a_heartbeat_extends_the_lease_when_a_concurrent_reap_is_rolled_back() throws Exception {
     Lease lease = running();
     expire(lease);
     Instant before = databaseNow();
@@ -156,8 +157,7 @@ class HeartbeatTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_is_settled_for_longer_than_its_lease_is_not_waited_for_without_end()
-      throws SQLException {
+  void a_heartbeat_does_not_wait_for_a_settle_that_outlasts_the_lease() throws SQLException {
     Lease settling = running();
     expire(settling);
     Lease other = running();
@@ -175,7 +175,7 @@ class HeartbeatTest extends QueueFixture {
   }
 
   @Test
-  void a_heartbeat_brings_the_reason_of_a_cancellation() {
+  void a_heartbeat_returns_the_reason_of_a_cancellation() {
     Lease lease = running();
     Lease other = running();
     queue.cancel(lease.job(), false, "not needed any more", GRACE);
@@ -186,7 +186,7 @@ class HeartbeatTest extends QueueFixture {
   }
 
   @Test
-  void a_worker_can_ask_which_of_its_jobs_are_being_cancelled() {
+  void a_worker_can_query_which_of_its_jobs_are_being_cancelled() {
     Lease lease = running();
     running();
     assertThat(queue.commands(WORKER)).isEmpty();
@@ -218,7 +218,7 @@ class HeartbeatTest extends QueueFixture {
   }
 
   @Test
-  void heartbeats_of_many_workers_touch_no_index_either() throws SQLException {
+  void heartbeats_of_many_workers_touch_no_index() throws SQLException {
     queue.enqueue(jobs(1_000));
     List<List<Lease>> workers = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
@@ -250,7 +250,7 @@ class HeartbeatTest extends QueueFixture {
   }
 
   @Test
-  void a_heartbeat_that_comes_again_after_its_connection_died_finds_a_new_one() {
+  void a_heartbeat_after_its_connection_died_opens_a_new_one() {
     Lease lease = running();
     queue.heartbeat(List.of(lease), LEASE);
     db.sql(

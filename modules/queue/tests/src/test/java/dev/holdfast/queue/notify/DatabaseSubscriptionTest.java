@@ -29,7 +29,7 @@ class DatabaseSubscriptionTest extends QueueFixture {
 
   /** Otherwise the pool would give the dead connection to a handler of the worker that stops. */
   @Test
-  void its_connection_is_ended_before_it_is_given_back_and_never_after() throws Exception {
+  void its_connection_is_aborted_before_it_is_closed_and_not_after() throws Exception {
     CountDownLatch listening = new CountDownLatch(1);
     Watched source = new Watched();
     source.setUrl(db.url());
@@ -72,7 +72,7 @@ class DatabaseSubscriptionTest extends QueueFixture {
   }
 
   @Test
-  void a_subscription_counts_while_it_is_open() {
+  void a_subscription_is_counted_while_it_is_open() {
     DatabaseSubscription first = opened.notifier().subscribeToDatabase();
     DatabaseSubscription second = opened.notifier().subscribe(List.of(QUEUE), name -> {});
     assertThat(opened.notifier().subscriptions()).isEqualTo(2);

@@ -30,7 +30,7 @@ class QueueNotifierTest extends QueueFixture {
   private final BlockingQueue<String> rings = new LinkedBlockingQueue<>();
   private final List<AutoCloseable> listening = new ArrayList<>();
 
-  /** Returns once the listener listens: it wakes everyone when it begins. */
+  /** Returns once the listener listens: it notifies every queue when it begins. */
   private void listenTo(String... queues) throws Exception {
     listening.add(another().notifier().subscribe(List.of(queues), rings::add));
     List<String> begun = new ArrayList<>();
@@ -53,7 +53,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void an_enqueue_rings_for_its_queue() throws Exception {
+  void an_enqueue_notifies_its_queue() throws Exception {
     listenTo("mail", QUEUE);
     add(job());
     assertThat(next()).isEqualTo(QUEUE);
@@ -63,20 +63,20 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void an_enqueue_rings_once_in_its_own_process() throws Exception {
+  void an_enqueue_notifies_its_own_process_once() throws Exception {
     listening.add(opened.notifier().subscribe(List.of(QUEUE, "other"), rings::add));
     assertThat(List.of(next(), next())).containsExactlyInAnyOrder(QUEUE, "other");
     for (int i = 0; i < 5; i++) {
       add(job());
       assertThat(next()).isEqualTo(QUEUE);
-      // Arrives after the notification of the enqueue, which was no news here.
+      // Arrives after the notification of the enqueue, which this process must ignore.
       another().jobs().enqueue(job().queue("other"));
       assertThat(next()).isEqualTo("other");
     }
   }
 
   @Test
-  void an_enqueue_in_the_callers_transaction_rings_at_its_commit() throws Exception {
+  void an_enqueue_in_the_callers_transaction_notifies_at_its_commit() throws Exception {
     listenTo("mine", "other");
     try (Connection connection = db.connection()) {
       connection.setAutoCommit(false);
@@ -89,7 +89,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void an_enqueue_that_is_rolled_back_rings_for_nobody() throws Exception {
+  void an_enqueue_that_is_rolled_back_sends_no_notification() throws Exception {
     listenTo("mine", "other");
     try (Connection connection = db.connection()) {
       connection.setAutoCommit(false);
@@ -102,7 +102,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_is_due_in_hours_rings_for_nobody() throws Exception {
+  void a_job_that_is_due_in_hours_sends_no_notification() throws Exception {
     listenTo("later", "now");
     add(job().queue("later").delay(Duration.ofHours(3)));
     add(job().queue("now"));
@@ -111,7 +111,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void whatever_puts_work_into_a_queue_rings() throws Exception {
+  void reap_retry_resume_and_a_new_limit_notify() throws Exception {
     Lease lease = running();
     listenTo(QUEUE);
     expire(lease);
@@ -128,7 +128,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void a_listener_whose_connection_died_wakes_everyone_and_listens_again() throws Exception {
+  void a_listener_whose_connection_died_notifies_all_queues_and_listens_again() throws Exception {
     listenTo(QUEUE);
     db.sql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -140,7 +140,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void a_listener_whose_owner_throws_goes_on_listening() throws Exception {
+  void a_listener_whose_callback_throws_continues_to_listen() throws Exception {
     AtomicInteger thrown = new AtomicInteger();
     listening.add(
         another()
@@ -161,7 +161,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void a_listener_that_was_closed_is_silent_and_gives_its_connection_back() throws Exception {
+  void a_closed_listener_notifies_nothing_and_returns_its_connection() throws Exception {
     Queue listener = another();
     AutoCloseable closed = listener.notifier().subscribe(List.of(QUEUE), rings::add);
     assertThat(next()).isEqualTo(QUEUE);
@@ -183,7 +183,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void closing_a_queue_sends_what_it_has_yet_to_ring() throws Exception {
+  void closing_a_queue_sends_its_pending_notifications() throws Exception {
     listenTo(QUEUE);
     for (int i = 0; i < 5; i++) {
       try (Queue shortLived = another()) {
@@ -194,7 +194,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void a_queue_that_was_closed_rings_no_more_and_does_not_complain() {
+  void a_closed_queue_can_be_closed_again_and_still_enqueues() {
     Queue closed = another();
     closed.jobs().enqueue(job());
     closed.close();
@@ -203,7 +203,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void many_enqueues_share_their_rings() {
+  void many_enqueues_share_notifications() {
     AtomicInteger rang = new AtomicInteger();
     StatementObserver counting =
         (verb, took, trouble) -> {
@@ -227,7 +227,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void a_name_that_cannot_be_a_queue_cannot_be_listened_to() {
+  void subscribing_to_an_invalid_queue_name_is_refused() {
     assertRefused(
         Refusal.BAD_NAME,
         () ->
@@ -238,7 +238,7 @@ class QueueNotifierTest extends QueueFixture {
   }
 
   @Test
-  void what_the_sweep_makes_claimable_rings() throws Exception {
+  void a_retry_promoted_by_the_sweep_notifies() throws Exception {
     add(job());
     Lease lease = claimOne();
     queue.settle(

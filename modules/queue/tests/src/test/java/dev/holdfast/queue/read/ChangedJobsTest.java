@@ -21,7 +21,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What somebody who looks on sees, and that it stays within its bounds. */
+/** The jobs that the live view reads, and their limits. */
 class ChangedJobsTest extends QueueFixture {
   private List<JobBrief> seen(Duration ago, @Nullable String tenant, int most, JobId... known) {
     return queries.changes(new ChangedJob(queries.now().minus(ago), List.of(known), tenant, most));
@@ -35,7 +35,7 @@ class ChangedJobsTest extends QueueFixture {
   }
 
   @Test
-  void jobs_that_run_are_new_have_just_ended_or_were_asked_for_are_seen() {
+  void running_new_recently_ended_and_requested_jobs_are_returned() {
     JobId running = old(running().job());
     Lease ending = running();
     queue.settle(succeed(ending));
@@ -49,7 +49,7 @@ class ChangedJobsTest extends QueueFixture {
   }
 
   @Test
-  void what_ended_before_the_moment_is_not_seen_again() {
+  void jobs_that_ended_before_the_given_time_are_not_returned() {
     Lease ending = running();
     queue.settle(succeed(ending));
     JobId ended = old(ending.job());
@@ -59,7 +59,7 @@ class ChangedJobsTest extends QueueFixture {
   }
 
   @Test
-  void a_glimpse_tells_how_far_a_job_is_and_why_it_failed() {
+  void a_changed_job_has_its_progress_worker_and_failure_code() {
     Lease lease = running();
     queue.report(List.of(new Report.Progress(lease, 40, "halfway, nearly")));
     JobBrief job = seen(Duration.ofHours(1), null, 100).getFirst();
@@ -72,14 +72,14 @@ class ChangedJobsTest extends QueueFixture {
   }
 
   @Test
-  void no_more_are_seen_of_each_than_asked_for() {
+  void no_more_jobs_of_each_sort_are_returned_than_requested() {
     queue.enqueue(jobs(50));
     claim(20);
     assertThat(seen(Duration.ofHours(1), null, 3)).hasSizeLessThanOrEqualTo(6);
   }
 
   @Test
-  void a_tenant_sees_its_own_alone() {
+  void a_tenant_sees_only_its_own_jobs() {
     JobId theirs = add(job().owner("theirs", "default"));
     JobId ours = add(job().owner("ours", "default"));
     claim(2);
@@ -102,7 +102,7 @@ class ChangedJobsTest extends QueueFixture {
   }
 
   @Test
-  void the_queues_of_a_tenant_tell_what_each_job_waits_for() {
+  void the_queues_of_a_tenant_count_jobs_by_what_they_wait_for() {
     Lease retrying = running();
     queue.settle(new Settlement.Fail(retrying, FLAKY, Duration.ofHours(1)));
     JobId first = add(job());
@@ -116,7 +116,7 @@ class ChangedJobsTest extends QueueFixture {
   }
 
   @Test
-  void a_holder_has_its_jobs_the_latest_first_and_no_more_than_asked_for() {
+  void a_worker_is_listed_with_its_latest_jobs_up_to_the_requested_number() {
     queue.enqueue(jobs(3));
     claim(1);
     claim(1);
@@ -132,7 +132,7 @@ class ChangedJobsTest extends QueueFixture {
   }
 
   @Test
-  void what_ended_is_counted_by_second_and_queue() {
+  void ended_jobs_are_counted_by_second_and_queue() {
     Instant before = queries.now();
     Lease slow = running();
     set(slow.job(), "started_at = now() - interval '2 s'");

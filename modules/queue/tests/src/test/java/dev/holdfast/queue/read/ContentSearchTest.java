@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Finding jobs by what stands in them, and what surrounds one. */
+/** Finding jobs by their payload and failure, and listing dependencies. */
 class ContentSearchTest extends QueueFixture {
   private static JobFilter search(String text) {
     return SearchSyntax.parse(text, Instant.now());
@@ -108,7 +108,7 @@ class ContentSearchTest extends QueueFixture {
   }
 
   @Test
-  void a_job_names_those_it_depends_on_and_those_that_depend_on_it() {
+  void a_job_lists_its_dependencies_and_its_dependents() {
     JobId done = add(Job.of("fetch"));
     queue.settle(succeed(claimOne()));
     JobId open = add(Job.of("clean").queue("other"));
@@ -117,7 +117,7 @@ class ContentSearchTest extends QueueFixture {
     JobDependencies dependencies = queries.dependencies(job);
     assertThat(dependencies.dependsOn())
         .extracting(JobDependencies.Related::id)
-        .as("what it waits for comes first")
+        .as("dependencies come first")
         .containsExactly(open, done);
     assertThat(dependencies.waitsFor())
         .containsExactly(

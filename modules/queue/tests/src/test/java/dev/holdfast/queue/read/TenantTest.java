@@ -15,6 +15,9 @@ import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerView;
+import dev.holdfast.model.search.JobIdMatches;
+import dev.holdfast.model.search.RunPage;
+import dev.holdfast.model.search.RunSummary;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.QueueFixture;
@@ -29,7 +32,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What the server asks for one tenant, and what it asks for all. */
+/** Queries of the server for one tenant and for all. */
 class TenantTest extends QueueFixture {
   private static Job of(String tenant) {
     return job().owner(tenant, "w");
@@ -42,7 +45,7 @@ class TenantTest extends QueueFixture {
   // ---- claims
 
   @Test
-  void a_claim_of_one_tenant_takes_its_jobs_in_their_order_and_no_others() {
+  void a_claim_for_one_tenant_returns_only_its_jobs_in_order() {
     JobId late = add(of("acme").priority(9));
     add(of("other").priority(0));
     JobId first = add(of("acme").priority(1));
@@ -78,7 +81,7 @@ class TenantTest extends QueueFixture {
   }
 
   @Test
-  void a_paused_queue_gives_no_tenant_anything() {
+  void a_claim_for_a_tenant_of_a_paused_queue_is_empty() {
     add(of("acme"));
     admin.pause(QUEUE);
     assertThat(claimFor("acme", 1)).isEmpty();
@@ -87,7 +90,7 @@ class TenantTest extends QueueFixture {
   }
 
   @Test
-  void a_retry_that_came_due_is_found_by_its_tenant() {
+  void a_due_retry_is_claimed_for_its_tenant() {
     JobId id = add(of("acme"));
     queue.settle(fail(claimFor("acme", 1).getFirst().lease(), FLAKY));
     assertThat(claimFor("other", 1)).isEmpty();
@@ -114,7 +117,7 @@ class TenantTest extends QueueFixture {
   }
 
   @Test
-  void a_list_that_no_index_leads_to_stops_at_its_bound_and_goes_on_from_there()
+  void a_list_without_an_index_stops_at_its_row_limit_and_continues_from_there()
       throws SQLException {
     JobId oldest = add(Job.of("needle"));
     queue.enqueue(jobs(20));
@@ -142,7 +145,7 @@ class TenantTest extends QueueFixture {
   }
 
   @Test
-  void a_search_reads_on_while_it_has_time() {
+  void a_search_continues_while_it_has_time() {
     JobId needle = add(Job.of("needle"));
     for (int i = 0; i < ContentSearch.BATCH + 10; i += 1_000) {
       queue.enqueue(jobs(1_000));
@@ -158,7 +161,8 @@ class TenantTest extends QueueFixture {
   }
 
   @Test
-  void a_search_stops_when_its_time_is_over_says_so_and_goes_on_from_there() throws SQLException {
+  void a_search_stops_at_its_time_limit_reports_that_and_continues_from_there()
+      throws SQLException {
     JobId needle = add(Job.of("needle"));
     for (int i = 0; i < ContentSearch.BATCH + 10; i += 1_000) {
       queue.enqueue(jobs(1_000));
@@ -199,7 +203,7 @@ class TenantTest extends QueueFixture {
   }
 
   @Test
-  void a_payload_too_large_to_read_through_is_passed_by_and_that_is_said() {
+  void a_search_skips_payloads_that_are_too_large_and_reports_that() {
     // Not to be compressed, or it would be small.
     StringBuilder noise = new StringBuilder();
     java.util.Random random = new java.util.Random(7);
@@ -232,7 +236,7 @@ class TenantTest extends QueueFixture {
   }
 
   @Test
-  void workers_are_told_from_the_jobs_they_run() {
+  void workers_are_listed_from_the_jobs_they_run() {
     add(of("acme").queue("a"));
     add(of("acme").queue("b"));
     add(of("other").queue("a"));
@@ -248,7 +252,7 @@ class TenantTest extends QueueFixture {
   }
 
   @Test
-  void warnings_count_late_failures_and_leases_nobody_took_back() {
+  void warnings_count_recent_failures_and_expired_leases_that_were_not_reaped() {
     assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(0, 0, 0, List.of()));
     queue.settle(fail(addAndClaim(of("acme").maxAttempts(1)), HOPELESS));
     expire(addAndClaim(of("other")));
@@ -259,21 +263,21 @@ class TenantTest extends QueueFixture {
   }
 
   @Test
-  void a_lease_is_overdue_once_it_could_be_taken_back_for_as_long_as_it_lasted() {
+  void a_lease_is_overdue_once_it_could_be_reaped_for_as_long_as_it_lasted() {
     Lease lease = addAndClaim(of("acme"));
     String tenSecondsAgo = "lease_expires_at = now() - interval '10 s', heartbeat_at = now() - ";
     set(lease.job(), tenSecondsAgo + "interval '40 s'");
     assertThat(queries.warnings(null, Duration.ZERO).overdue()).isZero();
     set(lease.job(), tenSecondsAgo + "interval '10.001 s'");
     assertThat(queries.warnings(null, Duration.ZERO).overdue()).isEqualTo(1);
-    // No reaper has come yet, for so long it waits.
+    // No reaper has run yet within its wait.
     assertThat(queries.warnings(null, Duration.ofSeconds(60)).overdue()).isZero();
   }
 
   // ---- operating
 
   @Test
-  void cancels_and_retries_pass_other_tenants_by() {
+  void cancels_and_retries_skip_jobs_of_other_tenants() {
     JobId own = add(of("acme"));
     JobId foreign = add(of("other"));
     List<JobId> both = List.of(own, foreign);
@@ -289,7 +293,7 @@ class TenantTest extends QueueFixture {
   // ---- dispatch
 
   @Test
-  void a_queue_is_pushed_to_one_place_until_it_is_told_not_to() {
+  void a_queue_has_one_push_target_until_it_is_removed() {
     String secret = "a-secret-of-some-length";
     admin.dispatch(new Dispatch("a", URI.create("http://one.example/"), secret, 3));
     admin.dispatch(new Dispatch("a", URI.create("http://two.example/"), secret, 4));
@@ -307,8 +311,56 @@ class TenantTest extends QueueFixture {
   }
 
   @Test
-  void the_database_says_which_it_is() {
+  void the_versions_of_schema_and_server_are_returned() {
     assertThat(opened.version().schema()).isEqualTo(Schema.VERSION);
     assertThat(opened.version().server()).isNotBlank();
+  }
+
+  // ---- runs and parts of ids
+
+  @Test
+  void pages_of_runs_lead_from_one_run_of_the_tenant_to_the_next() {
+    List<JobId> own = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      JobId run = JobId.next();
+      add(of("acme").run(run, "a"));
+      own.addFirst(run);
+      add(of("other").run(JobId.next(), "b"));
+    }
+    RunPage first = queries.runs("acme", null, 2);
+    assertThat(first.runs()).extracting(RunSummary::id).isEqualTo(own.subList(0, 2));
+    assertThat(first.next()).isEqualTo(own.get(1));
+    RunPage last = queries.runs("acme", first.next(), 2);
+    assertThat(last.runs()).extracting(RunSummary::id).isEqualTo(own.subList(2, 3));
+    assertThat(last.next()).isNull();
+    assertThat(queries.runs("third", null, 1)).isEqualTo(new RunPage(List.of(), null));
+    assertThat(queries.runs(null, null, 10).runs()).hasSize(6);
+  }
+
+  @Test
+  void a_part_of_an_id_finds_one_job_only_where_no_other_of_the_tenant_can_be_meant() {
+    JobId older = JobId.parse("00000000-0000-7000-8000-000000000001");
+    JobId newer = JobId.parse("00000000-0000-7000-8000-ffffffffffff");
+    add(of("acme").id(older));
+    add(of("acme").id(newer));
+    othersLike("00000000-0000-7000-8000-", 2_000);
+    assertThat(queries.idsLike("00000000", "acme").ids()).containsExactly(newer, older);
+    othersLike("00000000-0000-7000-9000-", JobIdSearch.SOME);
+    assertRefused(Refusal.BAD_ID, () -> queries.idsLike("00000000", "acme"));
+    assertThat(queries.idsLike("00000000-0000-7000-8000-f", "acme").ids()).containsExactly(newer);
+    assertThat(queries.idsLike("00000000", null).ids()).hasSize(JobIdMatches.MOST);
+  }
+
+  private static void othersLike(String beginning, int count) {
+    db.sql(
+        """
+        INSERT INTO holdfast.job (id, queue, kind, tenant, state, run_at, created_at, max_attempts,
+               max_crashes, priority, workspace, run_id, run_key, payload)
+        SELECT id, 'elsewhere', 'x', 'other', 'PENDING', now(), now(), 3, 2, 5, 'w', id, 'x', '{}'
+          FROM (SELECT (? || lpad(to_hex(n), 12, '0'))::uuid AS id
+                  FROM generate_series(2, ? + 1) AS n) AS numbered
+        """,
+        beginning,
+        count);
   }
 }

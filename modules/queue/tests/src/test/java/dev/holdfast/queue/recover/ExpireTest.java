@@ -10,8 +10,8 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.EarlyEnds;
 import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.PrematureEnds;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
@@ -38,7 +38,7 @@ class ExpireTest extends QueueFixture {
   }
 
   @Test
-  void a_worker_that_does_not_stop_within_the_grace_period_is_fenced_off() {
+  void a_worker_that_does_not_stop_within_the_grace_period_loses_its_lease() {
     Lease lease = running();
     queue.cancel(lease.job(), false, "stop", MINUTE);
     assertThat(expire().ended()).isEmpty();
@@ -100,7 +100,7 @@ class ExpireTest extends QueueFixture {
 
   @ParameterizedTest
   @EnumSource(names = {"WAITING", "PENDING", "RETRYING"})
-  void a_job_past_its_deadline_fails_though_it_does_not_run(JobState state) {
+  void a_job_past_its_deadline_fails_though_it_is_not_running(JobState state) {
     Lease lease = addAndClaim(job().deadline(Instant.now().plusSeconds(3_600)));
     queue.settle(new Settlement.Fail(lease, FLAKY, Duration.ofHours(5)));
     set(lease.job(), "state = '" + state + "'");
@@ -128,7 +128,7 @@ class ExpireTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_ended_in_time_does_not_care_about_its_deadline() {
+  void a_job_that_ended_before_its_deadline_is_not_changed_by_it() {
     Lease lease = addAndClaim(job().deadline(Instant.now().plusSeconds(3_600)));
     queue.settle(succeed(lease));
     set(lease.job(), "deadline = now() - interval '1 day'");
@@ -136,7 +136,7 @@ class ExpireTest extends QueueFixture {
   }
 
   @Test
-  void a_cancellation_comes_before_a_deadline_and_that_before_a_timeout() {
+  void a_cancellation_outranks_a_deadline_and_a_deadline_outranks_a_timeout() {
     Lease lease = addAndClaim(job().timeout(MINUTE));
     queue.cancel(lease.job(), false, "stop", MINUTE);
     set(
@@ -155,7 +155,7 @@ class ExpireTest extends QueueFixture {
   }
 
   @Test
-  void several_sweeps_at_once_end_each_job_once() {
+  void concurrent_sweeps_end_each_job_once() {
     queue.enqueue(jobs(200));
     claim(100);
     db.sql("UPDATE holdfast.job SET deadline = now() - interval '1 hour'");
@@ -168,13 +168,13 @@ class ExpireTest extends QueueFixture {
   }
 
   @Test
-  void an_attempt_that_began_just_now_is_not_ended_for_the_one_before() {
+  void a_new_attempt_is_not_ended_for_the_timeout_of_the_previous_one() {
     queue.enqueue(
         IntStream.range(0, 1_000).mapToObj(i -> job().timeout(Duration.ofHours(1))).toList());
     List<UUID> ids = new ArrayList<>(claim(1_000).stream().map(job -> job.id().value()).toList());
     Collections.shuffle(ids, new Random(7));
-    try (EarlyEnds early =
-        EarlyEnds.watch(
+    try (PrematureEnds early =
+        PrematureEnds.watch(
             db,
             "NEW.failures > OLD.failures"
                 + " AND OLD.started_at + OLD.timeout_ms * interval '1 ms' > clock_timestamp()")) {
@@ -195,7 +195,7 @@ class ExpireTest extends QueueFixture {
     return true;
   }
 
-  /** As if these had been given back and claimed again, a few at a time. */
+  /** As if these had been released and claimed again, a few at a time. */
   private static boolean begunAnew(List<UUID> ids, int half, AtomicBoolean beginning)
       throws SQLException {
     try (Connection connection = db.connection()) {
@@ -214,7 +214,7 @@ class ExpireTest extends QueueFixture {
   }
 
   @Test
-  void a_row_somebody_holds_is_left_for_the_next_sweep() throws SQLException {
+  void a_locked_row_is_left_for_the_next_sweep() throws SQLException {
     Lease lease = addAndClaim(job().timeout(MINUTE));
     set(lease.job(), "started_at = now() - interval '1 hour'");
     try (Connection connection = db.connection()) {

@@ -16,9 +16,9 @@ import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
-import dev.holdfast.queue.EarlyEnds;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
+import dev.holdfast.queue.PrematureEnds;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.lease.Heartbeat;
 import java.sql.Connection;
@@ -39,7 +39,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void a_job_whose_lease_ran_out_goes_back_and_is_claimed_again() {
+  void a_job_whose_lease_expired_is_requeued_and_claimed_again() {
     Lease lease = running();
     expire(lease);
 
@@ -61,7 +61,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void the_attempt_that_was_lost_is_recorded() {
+  void the_lost_attempt_is_recorded() {
     Lease lease = running();
     expire(lease);
     reap();
@@ -117,7 +117,7 @@ class ReapTest extends QueueFixture {
   }
 
   /** As if all of it had happened an hour ago. */
-  private void expireUnheard(Lease lease) {
+  private void expireUnconfirmed(Lease lease) {
     db.sql(
         "UPDATE holdfast.job SET started_at = started_at - interval '1 hour',"
             + " heartbeat_at = heartbeat_at - interval '1 hour',"
@@ -126,50 +126,50 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_may_have_reached_nobody_is_requeued_at_no_cost_three_times() {
+  void an_unconfirmed_claim_is_requeued_without_a_crash_three_times() {
     JobId job = add(job().maxCrashes(0));
-    for (int lost = 1; lost <= Reap.PARDONS; lost++) {
+    for (int lost = 1; lost <= Reap.MOST_UNCONFIRMED; lost++) {
       Lease lease = claimedRemotely();
       assertThat(lease.attempt()).isEqualTo(lost);
-      expireUnheard(lease);
+      expireUnconfirmed(lease);
       assertThat(reap().requeued()).containsExactly(job);
       assertThat(status(job).crashes()).isZero();
       assertThat(queries.attempts(job).getLast().outcome()).isEqualTo(AttemptOutcome.RELEASED);
       assertThat(queries.timeline(job).getLast().type()).isEqualTo("requeued:stale");
     }
     assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE isolated")).isZero();
-    expireUnheard(claimedRemotely());
+    expireUnconfirmed(claimedRemotely());
     assertThat(reap().ended()).containsExactly(job);
     assertThat(status(job).crashes()).isEqualTo(1);
     assertThat(failure(job).code()).isEqualTo(Failure.TOXIC_JOB);
   }
 
   @Test
-  void a_worker_that_releases_what_was_taken_from_it_is_told_so() {
+  void a_release_after_the_reap_returns_lease_lost() {
     add(job());
     Lease lease = claimedRemotely();
-    expireUnheard(lease);
+    expireUnconfirmed(lease);
     reap();
     assertThat(queue.settle(new Settlement.Release(lease, false))).isEqualTo(Ack.LEASE_LOST);
   }
 
   @Test
-  void a_worker_that_was_heard_and_then_lost_has_crashed() {
+  void a_claim_confirmed_by_a_heartbeat_or_report_counts_as_a_crash_when_it_expires() {
     JobId beating = add(job());
     Lease heard = claimedRemotely();
     queue.heartbeat(List.of(heard), LEASE);
     JobId reporting = add(job());
     Lease reported = claimedRemotely();
     queue.report(List.of(new Report.Progress(reported, 10, null)));
-    expireUnheard(heard);
-    expireUnheard(reported);
+    expireUnconfirmed(heard);
+    expireUnconfirmed(reported);
     reap();
     assertThat(status(beating).crashes()).isEqualTo(1);
     assertThat(status(reporting).crashes()).isEqualTo(1);
   }
 
   @Test
-  void a_job_without_crash_budget_is_toxic_at_once() {
+  void a_job_without_crash_budget_is_toxic_after_its_first_crash() {
     Lease lease = addAndClaim(job().maxCrashes(0));
     expire(lease);
     assertThat(reap().ended()).containsExactly(lease.job());
@@ -178,7 +178,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void leases_that_ran_out_together_condemn_none_of_their_jobs() {
+  void jobs_that_crash_together_become_suspects_and_only_one_that_crashes_alone_is_toxic() {
     List<JobId> ids = queue.enqueue(jobs(3)).stream().map(e -> e.id()).toList();
     for (int crash = 1; crash <= 2; crash++) {
       List<LeasedJob> claimed = claim(3);
@@ -189,7 +189,7 @@ class ReapTest extends QueueFixture {
         assertThat(reap().requeued()).containsExactly(job.id());
       }
     }
-    // From now on each has a worker for itself, and is judged by that.
+    // From now on each runs alone in a worker, so that a crash can only be its own.
     List<LeasedJob> alone = claim(3);
     assertThat(alone).hasSize(1);
     expire(alone.getFirst().lease());
@@ -199,7 +199,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void jobs_that_may_not_crash_at_all_end_together_and_none_is_called_toxic() {
+  void jobs_without_crash_budget_that_crash_together_fail_with_heartbeat_timeout() {
     queue.enqueue(jobs(2).stream().map(job -> job.maxCrashes(0)).toList());
     List<LeasedJob> claimed = claim(2);
     claimed.forEach(job -> expire(job.lease()));
@@ -209,7 +209,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void crashes_and_failures_are_counted_apart() {
+  void crashes_and_failures_are_counted_separately() {
     JobId job = add(job().maxAttempts(2));
     Lease first = claimOne();
     expire(first);
@@ -221,7 +221,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void a_job_that_was_asked_to_cancel_is_cancelled_when_its_worker_died() {
+  void a_job_with_a_cancel_request_is_cancelled_when_its_worker_died() {
     Lease lease = running();
     queue.cancel(lease.job(), false, "stop", GRACE);
     expire(lease);
@@ -233,7 +233,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void a_live_lease_is_left_alone() {
+  void a_live_lease_is_not_reaped() {
     Lease live = running();
     String before = row(live.job());
     assertThat(reap()).isEqualTo(new ReapResult(List.of(), List.of(), Set.of()));
@@ -241,7 +241,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void a_grace_period_comes_on_top_of_the_lease() {
+  void a_grace_period_is_added_to_the_lease() {
     Lease lease = running();
     expire(lease);
     assertThat(maintenance.reap(Duration.ofHours(2)).requeued()).isEmpty();
@@ -249,7 +249,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void no_lease_is_judged_before_the_server_has_been_up_for_a_whole_one() {
+  void no_lease_is_reaped_before_the_server_has_been_up_for_one_lease() {
     Lease lease = running();
     // The lease ran out an hour ago, and is longer than this server has been up.
     set(
@@ -264,7 +264,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void several_reapers_at_once_take_each_job_back_once() {
+  void concurrent_reapers_requeue_each_job_once() {
     queue.enqueue(jobs(400));
     List<LeasedJob> claimed = claim(400);
     db.sql(
@@ -282,8 +282,8 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void a_heartbeat_and_a_reaper_at_once_never_both_win() {
-    try (EarlyEnds early = watched()) {
+  void a_concurrent_heartbeat_and_reap_never_both_win() {
+    try (PrematureEnds early = watched()) {
       beatAndReapAtOnce(100);
       assertThat(early.count()).isZero();
     }
@@ -308,8 +308,7 @@ class ReapTest extends QueueFixture {
       HeartbeatResult result =
           ((List<?>) both.get(0))
               .stream().map(HeartbeatResult.class::cast).findFirst().orElseThrow();
-      // Unless the reaper took longer than a heartbeat waits for it; then the next one has the
-      // truth.
+      // Unless the reap took longer than a heartbeat waits; then the next one has the result.
       result = result.busy() ? queue.heartbeat(List.of(lease), LEASE).getFirst() : result;
       assertThat(result.ack()).isEqualTo(reaped ? Ack.LEASE_LOST : Ack.ACCEPTED);
       assertThat(status(lease.job()).crashes()).isEqualTo(reaped ? 1 : 0);
@@ -317,17 +316,17 @@ class ReapTest extends QueueFixture {
     }
   }
 
-  private static EarlyEnds watched() {
-    return EarlyEnds.watch(
+  private static PrematureEnds watched() {
+    return PrematureEnds.watch(
         db, "NEW.crashes > OLD.crashes AND OLD.lease_expires_at > clock_timestamp()");
   }
 
   @Test
-  void among_a_thousand_leases_none_ends_before_its_end() {
+  void none_of_a_thousand_leases_is_reaped_before_it_expires() {
     queue.enqueue(jobs(1_000));
     List<Lease> leases = new ArrayList<>(claim(1_000).stream().map(LeasedJob::lease).toList());
     Collections.shuffle(leases, new Random(7));
-    try (EarlyEnds early = watched()) {
+    try (PrematureEnds early = watched()) {
       for (int round = 0; round < 3; round++) {
         beatWhileReaping(leases);
         assertThat(early.count()).isZero();
@@ -339,7 +338,7 @@ class ReapTest extends QueueFixture {
   }
 
   /**
-   * Two workers beat, a few leases at a time, so that many are extended while a reaper is at it.
+   * Two workers send heartbeats, a few leases at a time, so that many are extended during a reap.
    */
   private void beatWhileReaping(List<Lease> leases) {
     List<JobQueue> workers = List.of(another().jobs(), another().jobs());
@@ -366,7 +365,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void a_lease_that_is_just_being_extended_is_not_waited_for() throws SQLException {
+  void a_reaper_does_not_wait_for_a_lease_that_is_being_extended() throws SQLException {
     Lease lease = running();
     expire(lease);
     try (Connection connection = db.connection()) {
@@ -380,7 +379,7 @@ class ReapTest extends QueueFixture {
   }
 
   @Test
-  void a_job_taken_back_keeps_its_place_in_the_queue() {
+  void a_reaped_job_keeps_its_place_in_the_queue() {
     List<JobId> ids = queue.enqueue(jobs(3)).stream().map(e -> e.id()).toList();
     expire(claimOne());
     reap();

@@ -39,7 +39,7 @@ class LogTest extends QueueFixture {
   }
 
   @Test
-  void what_is_printed_is_read_while_it_grows_and_after_the_end() {
+  void log_output_can_be_read_while_it_grows_and_after_the_end() {
     Lease lease = running();
     assertThat(all(lease)).isEmpty();
     assertThat(write(lease, 1, "one\n")).isEqualTo(Ack.ACCEPTED);
@@ -55,7 +55,7 @@ class LogTest extends QueueFixture {
   }
 
   @Test
-  void told_again_or_late_it_changes_nothing() {
+  void a_repeated_or_late_piece_changes_nothing() {
     Lease lease = running();
     write(lease, 1, "one\ntwo\n");
     assertThat(write(lease, 1, "one\ntwo\n")).isEqualTo(Ack.ACCEPTED);
@@ -81,7 +81,7 @@ class LogTest extends QueueFixture {
   }
 
   @Test
-  void lines_are_added_and_those_that_come_again_are_passed_over() {
+  void lines_are_appended_and_repeated_ones_are_skipped() {
     Lease lease = running();
     assertThat(lines(lease, 1L, "one", "two")).isEqualTo(Ack.ACCEPTED);
     assertThat(lines(lease, 1L, "one", "two")).isEqualTo(Ack.ACCEPTED);
@@ -99,7 +99,7 @@ class LogTest extends QueueFixture {
   }
 
   @Test
-  void lines_are_kept_in_pieces_of_which_the_last_stay() {
+  void lines_are_stored_in_pieces_and_the_last_pieces_are_kept() {
     Lease lease = running();
     String line = "x".repeat(3 * Limits.LOG_LINE_CHARS);
     for (int i = 0; i < 3; i++) {
@@ -116,7 +116,7 @@ class LogTest extends QueueFixture {
   }
 
   @Test
-  void lines_that_are_sent_at_the_same_moment_are_all_there_once() {
+  void lines_sent_concurrently_are_all_stored_once() {
     Lease lease = running();
     Parallel.run(8, n -> () -> lines(lease, null, "line " + n));
     assertThat(all(lease).getFirst().text().lines())
@@ -125,7 +125,7 @@ class LogTest extends QueueFixture {
   }
 
   @Test
-  void lines_of_an_attempt_that_does_not_hold_the_job_are_not_taken() {
+  void lines_of_an_attempt_without_the_lease_are_rejected() {
     Lease stale = running();
     lines(stale, 1L, "first");
     expire(stale);
@@ -140,7 +140,7 @@ class LogTest extends QueueFixture {
   }
 
   @Test
-  void only_the_attempt_that_holds_the_job_writes() {
+  void only_the_attempt_with_the_lease_can_write() {
     Lease stale = running();
     write(stale, 1, "first\n");
     expire(stale);
@@ -180,7 +180,7 @@ class LogTest extends QueueFixture {
   }
 
   @Test
-  void it_goes_with_its_job_and_others_stay() {
+  void it_is_deleted_with_its_job_and_others_are_kept() {
     Lease old = running();
     Lease young = running();
     write(old, 1, "old\n");
@@ -193,7 +193,7 @@ class LogTest extends QueueFixture {
   }
 
   @Test
-  void it_waits_for_no_transaction_that_holds_the_job() throws Exception {
+  void a_write_does_not_wait_for_a_transaction_that_locks_the_job() throws Exception {
     Lease lease = running();
     try (Connection handler = db.connection()) {
       handler.setAutoCommit(false);
@@ -205,7 +205,7 @@ class LogTest extends QueueFixture {
   }
 
   @Test
-  void where_logs_end_moves_when_they_grow() {
+  void the_end_position_of_a_log_changes_when_it_grows() {
     Lease one = running();
     Lease quiet = running();
     write(one, 1, "a\n");

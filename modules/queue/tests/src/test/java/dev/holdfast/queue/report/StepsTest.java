@@ -55,7 +55,7 @@ public class StepsTest extends QueueFixture {
   }
 
   @Test
-  void a_step_and_its_events_are_written_together_and_read_back_in_order() {
+  void a_step_and_its_events_are_written_together_and_read_in_order() {
     Lease lease = running();
     byte[] bytes = {0, 1, (byte) 0xff, '\n'};
     tell(told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED));
@@ -84,7 +84,7 @@ public class StepsTest extends QueueFixture {
   }
 
   @Test
-  void what_is_told_twice_is_taken_once() {
+  void a_repeated_report_is_applied_once() {
     Lease lease = running();
     Report.Step started = told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED);
     Report.Step failed =
@@ -110,7 +110,7 @@ public class StepsTest extends QueueFixture {
   }
 
   @Test
-  void how_a_step_failed_is_known_until_it_is_done() {
+  void the_failure_of_a_step_is_kept_until_it_is_done() {
     Lease lease = running();
     Json why = new Json("{\"stepId\": \"step-1\", \"summary\": \"boom\", \"strategy\": \"fail\"}");
     tell(told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED));
@@ -138,7 +138,7 @@ public class StepsTest extends QueueFixture {
   }
 
   @Test
-  void what_comes_late_or_out_of_order_takes_no_checkpoint_away() {
+  void late_or_unordered_reports_do_not_remove_a_checkpoint() {
     Lease lease = running();
     Report.Step first = told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED);
     Report.Step failed = told(lease, 1, StepState.FAILED, 1, EventType.STEP_FAILED);
@@ -169,7 +169,7 @@ public class StepsTest extends QueueFixture {
   }
 
   @Test
-  void steps_from_one_on_are_forgotten() {
+  void a_reset_drops_the_checkpoints_from_its_step_on() {
     Lease lease = running();
     for (int step = 1; step <= 4; step++) {
       tell(told(lease, step, StepState.DONE, 1, Patch.of(new byte[] {1})));
@@ -185,7 +185,7 @@ public class StepsTest extends QueueFixture {
   }
 
   @Test
-  void a_step_that_was_cut_off_with_its_worker_is_ended_by_whoever_recovers_the_job() {
+  void reaping_a_job_marks_its_running_step_as_interrupted() {
     Lease lease = running();
     tell(told(lease, 1, StepState.DONE, 1));
     tell(told(lease, 2, StepState.RUNNING, 3, EventType.STEP_STARTED));
@@ -201,7 +201,7 @@ public class StepsTest extends QueueFixture {
   }
 
   @Test
-  void a_job_has_no_more_steps_than_anybody_would_read() {
+  void a_job_has_at_most_a_thousand_steps() {
     Lease lease = running();
     db.sql(
         "INSERT INTO holdfast.step (job_id, step_id, step_index, state, attempt, job_attempt, started_at)"

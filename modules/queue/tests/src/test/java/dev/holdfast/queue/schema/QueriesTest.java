@@ -83,7 +83,7 @@ class QueriesTest {
   }
 
   @Test
-  void every_class_that_the_page_names_exists() throws IOException {
+  void every_class_named_on_the_page_exists() throws IOException {
     String page = Checkout.read(Checkout.file("docs/queries.md"));
     Set<String> named =
         Pattern.compile("`([A-Z][a-z]\\w+)`")

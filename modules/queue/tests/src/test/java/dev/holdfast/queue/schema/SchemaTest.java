@@ -11,9 +11,13 @@ import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.DatabaseException.Reason;
+import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import javax.sql.DataSource;
 import org.assertj.core.api.AbstractThrowableAssert;
@@ -23,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** Is this a database that can be trusted? Each answer says what to do. */
+/** Checks of the schema and the server, each with a message that says what to do. */
 @ExtendWith(DatabaseExtension.class)
 class SchemaTest {
   private static final String FROM_THE_FUTURE =
@@ -51,7 +55,7 @@ class SchemaTest {
   }
 
   @Test
-  void a_migrated_database_is_good(TestDatabase db) {
+  void a_migrated_database_passes_the_check(TestDatabase db) {
     try (Queue queue = on(db.dataSource())) {
       queue.check(true);
     }
@@ -71,7 +75,7 @@ class SchemaTest {
   @Durable
   class OnADurableServer {
     @Test
-    void nothing_needs_to_be_allowed(TestDatabase db) {
+    void a_durable_server_passes_the_strict_check(TestDatabase db) {
       try (Queue queue = on(db.dataSource())) {
         queue.check(false);
       }
@@ -79,7 +83,7 @@ class SchemaTest {
   }
 
   @Test
-  void a_database_without_the_schema_says_how_to_get_it(TestDatabase db) {
+  void a_missing_schema_is_reported_with_how_to_create_it(TestDatabase db) {
     try (Queue queue = on(db.empty().dataSource())) {
       assertReason(Reason.SCHEMA_MISSING, () -> queue.check(true))
           .hasMessageContaining("holdfast migrate");
@@ -88,7 +92,7 @@ class SchemaTest {
   }
 
   @Test
-  void an_older_schema_asks_to_be_migrated(TestDatabase db) {
+  void an_older_schema_is_reported_as_needing_a_migration(TestDatabase db) {
     db.sql("UPDATE holdfast.flyway_schema_history SET version = '0' WHERE version = '1'");
     try (Queue queue = on(db.dataSource())) {
       assertReason(Reason.SCHEMA_OLD, () -> queue.check(true))
@@ -108,25 +112,62 @@ class SchemaTest {
   }
 
   @Test
-  void a_schema_of_another_snapshot_is_told_apart(TestDatabase db) {
+  void a_changed_checksum_of_a_migration_is_reported(TestDatabase db) {
     db.sql("UPDATE holdfast.flyway_schema_history SET checksum = 1 WHERE version = '1'");
     assertReason(Reason.SCHEMA_OLD, () -> Migrations.apply(db.dataSource(), true))
         .hasMessageContaining("use an empty database");
   }
 
   @Test
-  void a_newer_schema_asks_for_a_newer_holdfast(TestDatabase db) {
+  void a_newer_compatible_schema_is_accepted_with_one_log_line(TestDatabase db) {
     db.sql(FROM_THE_FUTURE);
-    try (Queue queue = on(db.dataSource())) {
-      assertReason(Reason.SCHEMA_NEWER, () -> queue.check(true))
-          .hasMessageContaining("99")
-          .hasMessageContaining("upgrade Holdfast");
+    try (Queue queue = on(db.dataSource());
+        CapturedLog log = CapturedLog.of(Schema.class)) {
+      queue.check(true);
+      queue.check(true);
+      assertThat(log.lines())
+          .filteredOn(line -> line.contains("at version 99, newer than the " + Schema.VERSION))
+          .hasSize(1);
     }
-    assertReason(Reason.SCHEMA_NEWER, () -> Migrations.apply(db.dataSource(), true));
+    assertThat(Migrations.apply(db.dataSource(), true)).isEqualTo(new Migrations.Result(0, 99));
+    assertThat(Migrations.pending(db.dataSource(), true)).isEmpty();
   }
 
   @Test
-  void a_migration_that_failed_does_not_count(TestDatabase db) {
+  void pending_migrations_are_listed_and_not_run(TestDatabase db) throws SQLException {
+    TestDatabase empty = db.empty();
+    List<Migrations.Pending> pending = Migrations.pending(empty.dataSource(), true);
+    assertThat(pending).extracting(Migrations.Pending::version).first().isEqualTo(1);
+    assertThat(pending).hasSize(Schema.VERSION);
+    assertThat(pending.getFirst().sql()).contains("CREATE TABLE holdfast.job");
+    assertThat(empty.count("SELECT count(*) FROM pg_namespace WHERE nspname = 'holdfast'"))
+        .isZero();
+    try (Connection connection = empty.connection();
+        Statement statement = connection.createStatement()) {
+      for (Migrations.Pending migration : pending) {
+        statement.execute(migration.sql());
+      }
+    }
+    assertThat(empty.count("SELECT count(*) FROM holdfast.job")).isZero();
+    assertThat(Migrations.pending(db.dataSource(), true)).isEmpty();
+  }
+
+  @Test
+  void a_newer_incompatible_schema_requires_a_newer_holdfast(TestDatabase db) {
+    db.sql(FROM_THE_FUTURE);
+    db.sql("UPDATE holdfast.schema_compatibility SET oldest_version = 98");
+    try (Queue queue = on(db.dataSource())) {
+      assertReason(Reason.SCHEMA_NEWER, () -> queue.check(true))
+          .hasMessageContaining("at version 99 and needs")
+          .hasMessageContaining("knows version 98 or newer")
+          .hasMessageContaining("upgrade Holdfast");
+    }
+    assertReason(Reason.SCHEMA_NEWER, () -> Migrations.apply(db.dataSource(), true));
+    assertReason(Reason.SCHEMA_NEWER, () -> Migrations.pending(db.dataSource(), true));
+  }
+
+  @Test
+  void a_failed_migration_does_not_count(TestDatabase db) {
     db.sql(FROM_THE_FUTURE.replace("true)", "false)"));
     try (Queue queue = on(db.dataSource())) {
       queue.check(true);
@@ -134,7 +175,7 @@ class SchemaTest {
   }
 
   @Test
-  void migrating_twice_is_migrating_once(TestDatabase db) {
+  void migrating_twice_migrates_once(TestDatabase db) {
     TestDatabase empty = db.empty();
     Migrations.Result first = Migrations.apply(empty.dataSource(), true);
     assertThat(first.applied()).isPositive();
@@ -146,7 +187,7 @@ class SchemaTest {
   }
 
   @Test
-  void several_nodes_may_migrate_at_once(TestDatabase db) {
+  void several_nodes_may_migrate_concurrently(TestDatabase db) {
     TestDatabase empty = db.empty();
     List<Migrations.Result> results =
         Parallel.run(3, i -> () -> Migrations.apply(empty.dataSource(), true));
@@ -156,7 +197,7 @@ class SchemaTest {
   }
 
   @Test
-  void a_wrong_password_is_said_to_be_wrong(TestDatabase db) {
+  void a_wrong_password_is_reported(TestDatabase db) {
     PGSimpleDataSource source = plain(db);
     source.setPassword("wrong");
     try (Queue queue = on(source)) {
@@ -167,7 +208,7 @@ class SchemaTest {
   }
 
   @Test
-  void a_pool_that_hides_a_wrong_password_is_seen_through(TestDatabase db) {
+  void a_wrong_password_is_reported_also_behind_a_pool(TestDatabase db) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(db.url());
     config.setUsername(db.user());
@@ -189,7 +230,7 @@ class SchemaTest {
   }
 
   @Test
-  void a_server_nobody_can_reach_may_come_back(TestDatabase db) {
+  void an_unreachable_server_is_reported_as_unavailable(TestDatabase db) {
     PGSimpleDataSource source = plain(db);
     source.setPortNumbers(new int[] {1});
     try (Queue queue = on(source)) {

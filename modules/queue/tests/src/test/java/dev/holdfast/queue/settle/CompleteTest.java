@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Attempts that end over the wire, and where jobs stand. */
+/** Completions over HTTP, and snapshots of job states. */
 class CompleteTest extends QueueFixture {
   private static Completion completion(Settlement settlement, String outcome, String digest) {
     return new Completion(
@@ -40,7 +40,7 @@ class CompleteTest extends QueueFixture {
   }
 
   @Test
-  void the_same_completion_is_accepted_twice_and_another_one_is_different() {
+  void an_equal_second_completion_is_accepted_and_another_is_reported_as_different() {
     Lease lease = running();
     Verdict accepted = new Verdict.Accepted(JobState.SUCCEEDED);
     assertThat(queue.complete(succeeded(lease, "d"))).isEqualTo(accepted);
@@ -50,7 +50,7 @@ class CompleteTest extends QueueFixture {
   }
 
   @Test
-  void a_failure_that_does_not_say_when_to_retry_waits_by_the_failures_alone() {
+  void a_failure_without_a_retry_delay_waits_by_the_number_of_failures() {
     Lease lease = running();
     for (int i = 0; i < 5; i++) {
       queue.settle(new Settlement.Release(lease, false));
@@ -65,7 +65,7 @@ class CompleteTest extends QueueFixture {
   }
 
   @Test
-  void a_failure_that_is_tried_again_stays_answered_while_the_job_goes_on() {
+  void a_repeated_completion_gets_its_first_answer_while_the_next_attempt_runs() {
     Lease lease = running();
     Completion failed = completion(fail(lease, FLAKY), "FAILED", "d");
     assertThat(queue.complete(failed)).isEqualTo(new Verdict.Accepted(JobState.RETRYING));
@@ -76,7 +76,7 @@ class CompleteTest extends QueueFixture {
   }
 
   @Test
-  void an_attempt_that_does_not_hold_the_job_is_late() {
+  void a_completion_without_the_lease_is_late() {
     Lease lease = running();
     expire(lease);
     maintenance.reap(Duration.ZERO);
@@ -87,7 +87,7 @@ class CompleteTest extends QueueFixture {
   }
 
   @Test
-  void many_equal_completions_at_once_are_all_accepted_and_count_once() {
+  void concurrent_equal_completions_are_all_accepted_and_count_once() {
     Lease lease = running();
     JobQueue other = another().jobs();
     List<Verdict> verdicts =
@@ -97,7 +97,7 @@ class CompleteTest extends QueueFixture {
   }
 
   @Test
-  void what_a_worker_told_is_kept() {
+  void the_completion_a_worker_reported_is_stored() {
     Lease lease = running();
     queue.cancel(lease.job(), false, "stop", GRACE);
     Settlement cancel = new Settlement.Cancel(lease, new Json("{\"rows\": 7}"));
@@ -113,7 +113,7 @@ class CompleteTest extends QueueFixture {
   }
 
   @Test
-  void fates_tell_where_each_job_stands_and_nothing_of_those_there_are_not() {
+  void snapshots_have_the_state_of_each_known_job() {
     Lease failed = addAndClaim(job().owner("acme", "w").maxAttempts(1));
     queue.settle(fail(failed, HOPELESS));
     Lease running = running();

@@ -16,12 +16,12 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** Attempts that were pushed to a worker: taken back only while nobody was heard of. */
+/** Attempts that were pushed to a worker: requeued only while they are unconfirmed. */
 class UndeliveredTest extends QueueFixture {
   @Test
-  void an_attempt_of_which_nobody_was_heard_goes_back_with_its_cause_and_without_cost() {
+  void an_unconfirmed_attempt_is_snoozed_with_its_failure_and_uses_no_budget() {
     Lease lease = running();
-    assertThat(queue.delivery(lease)).isEqualTo(Delivery.UNHEARD);
+    assertThat(queue.delivery(lease)).isEqualTo(Delivery.UNCONFIRMED);
     assertThat(queue.undelivered(lease, FLAKY, Duration.ofMinutes(1))).isTrue();
     assertThat(queue.delivery(lease)).isEqualTo(Delivery.ENDED);
     JobStatus job = queries.find(lease.job()).orElseThrow();
@@ -35,17 +35,17 @@ class UndeliveredTest extends QueueFixture {
   }
 
   @Test
-  void an_attempt_whose_worker_was_heard_of_stays() {
+  void a_confirmed_attempt_keeps_running() {
     Lease lease = running();
     queue.heartbeat(List.of(lease), LEASE);
-    assertThat(queue.delivery(lease)).isEqualTo(Delivery.HEARD);
+    assertThat(queue.delivery(lease)).isEqualTo(Delivery.CONFIRMED);
     assertThat(queue.undelivered(lease, FLAKY, Duration.ZERO)).isFalse();
     assertThat(queue.undelivered(lease, HOPELESS, Duration.ZERO)).isFalse();
     assertThat(queries.find(lease.job()).orElseThrow().state()).isEqualTo(JobState.RUNNING);
   }
 
   @Test
-  void a_start_and_a_giving_back_at_once_never_both_win() throws InterruptedException {
+  void a_concurrent_heartbeat_and_undelivered_report_never_both_win() throws InterruptedException {
     for (int round = 0; round < 50; round++) {
       Lease lease = running();
       AtomicBoolean givenBack = new AtomicBoolean();
@@ -54,21 +54,21 @@ class UndeliveredTest extends QueueFixture {
               .start(() -> givenBack.set(queue.undelivered(lease, FLAKY, Duration.ofHours(1))));
       HeartbeatResult result = queue.heartbeat(List.of(lease), LEASE).getFirst();
       while (result.busy()) {
-        // It was held a moment ago, and is being given back perhaps: that is no answer yet.
+        // The row is locked, perhaps by the undelivered report: that is no final result.
         result = queue.heartbeat(List.of(lease), LEASE).getFirst();
       }
       boolean heard = result.ack() == Ack.ACCEPTED;
       other.join();
       JobState state = queries.find(lease.job()).orElseThrow().state();
       assertThat(state).isEqualTo(givenBack.get() ? JobState.PENDING : JobState.RUNNING);
-      // A beat just before is heard, one just after is told; neither is lost without a word.
+      // A heartbeat just before is accepted, one just after gets LEASE_LOST.
       assertThat(heard).isNotEqualTo(givenBack.get());
       queue.settle(succeed(lease));
     }
   }
 
   @Test
-  void who_ran_an_attempt_is_known_while_it_runs_and_after() {
+  void the_worker_of_an_attempt_is_known_while_it_runs_and_after() {
     Lease first = running();
     assertThat(queries.workerNames(List.of(first, new Lease(first.job(), 2))))
         .containsOnlyKeys(first)

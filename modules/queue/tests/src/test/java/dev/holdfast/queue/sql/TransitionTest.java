@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 /** Statements change states as the table of JobState allows, and in no other way. */
 class TransitionTest {
   @Test
-  void a_transition_that_the_table_does_not_allow_cannot_be_made() {
+  void a_transition_that_is_not_allowed_cannot_be_built() {
     assertThatThrownBy(() -> Transition.from(SUCCEEDED).to(RUNNING))
         .hasMessage("SUCCEEDED may not become RUNNING");
     assertThatThrownBy(() -> Transition.from(RUNNING, FAILED).to(PENDING, SUCCEEDED))
@@ -36,13 +36,13 @@ class TransitionTest {
   }
 
   @Test
-  void all_states_but_some_are_taken_from_the_table() {
+  void all_states_except_some_are_taken_from_the_table() {
     assertThat(Transition.toFromAllBut(CANCELLED, RUNNING).isFrom("j"))
         .isEqualTo("j.state IN ('WAITING', 'PENDING', 'RETRYING')");
   }
 
   @Test
-  void a_new_state_decides_on_the_unique_key() {
+  void a_transition_to_one_state_updates_the_unique_key() {
     assertThat(Transition.from(RUNNING).to(SUCCEEDED).set())
         .isEqualTo(
             "state = 'SUCCEEDED',"

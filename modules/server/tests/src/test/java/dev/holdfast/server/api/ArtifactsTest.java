@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Downloads of what jobs have published. */
+/** Downloads of published artifacts. */
 public class ArtifactsTest extends ServerTest {
   @TempDir Path folder;
   private HoldfastServer withFiles;
@@ -71,7 +71,7 @@ public class ArtifactsTest extends ServerTest {
   }
 
   @Test
-  void a_file_comes_whole_with_its_length_and_its_checksum() throws Exception {
+  void a_file_is_served_whole_with_its_length_and_its_checksum() throws Exception {
     byte[] bytes = new byte[3_000_000];
     new Random(7).nextBytes(bytes);
     JobId job = published("clip (1).mp4", bytes);
@@ -99,7 +99,7 @@ public class ArtifactsTest extends ServerTest {
   }
 
   @Test
-  void a_file_that_is_gone_or_not_whole_is_not_found() throws Exception {
+  void a_missing_or_incomplete_file_is_not_found() throws Exception {
     JobId job = published("out.bin", new byte[] {1, 2, 3});
     Files.write(store.path(job, "out.bin"), new byte[] {1, 2});
     there.get("/v1/jobs/" + job + "/artifacts/out.bin", null).is(404, "not_found");
@@ -130,7 +130,7 @@ public class ArtifactsTest extends ServerTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"..%2F..%2Fsource", "..", "%2Fetc%2Fpasswd", ".store", "a%5Cb", "a%00b", "%20"})
-  void a_name_that_could_lead_elsewhere_is_refused(String name) throws Exception {
+  void a_name_that_could_lead_outside_the_folder_is_rejected(String name) throws Exception {
     JobId job = published("out.bin", new byte[] {1});
     assertThat(there.get("/v1/jobs/" + job + "/artifacts/" + name, null).status())
         .isBetween(400, 499);

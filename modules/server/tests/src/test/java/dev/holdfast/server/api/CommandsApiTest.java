@@ -29,7 +29,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What operators see of steps, and what they ask of jobs. */
+/** Steps as shown to operators, and commands to jobs. */
 public class CommandsApiTest extends ServerTest {
   private static final String DIFF = "diff --git a/ä b/ä\n+<script>alert(1)</script>\n";
 
@@ -89,7 +89,7 @@ public class CommandsApiTest extends ServerTest {
   }
 
   @Test
-  void steps_are_shown_with_what_they_left() {
+  void steps_are_shown_with_their_checkpoints() {
     Lease lease = running();
     String steps = "/v1/jobs/" + lease.job() + "/steps";
     assertThat(client.get(steps, null).ok().get("steps")).isEmpty();
@@ -111,7 +111,7 @@ public class CommandsApiTest extends ServerTest {
   }
 
   @Test
-  void a_list_of_steps_is_small_whatever_they_left() {
+  void a_list_of_steps_is_small_however_large_their_checkpoints_are() {
     Lease lease = running();
     Json large = new Json("\"" + "x".repeat(1_000_000) + "\"");
     for (int index = 1; index <= 20; index++) {
@@ -125,7 +125,7 @@ public class CommandsApiTest extends ServerTest {
   }
 
   @Test
-  void a_patch_is_a_download_that_no_browser_makes_more_of() {
+  void a_patch_is_served_as_a_download_that_browsers_do_not_render() {
     Lease lease = running();
     step(lease, "a", 1, StepState.DONE);
     step(lease, "b/1", 2, StepState.DONE);
@@ -137,6 +137,12 @@ public class CommandsApiTest extends ServerTest {
     assertThat(response.headers().firstValue("Content-Disposition"))
         .contains("attachment; filename=\"b-1.patch\"");
     assertThat(response.headers().firstValue("X-Content-Type-Options")).contains("nosniff");
+    db.sql("UPDATE holdfast.step SET patch = convert_to('first', 'UTF8') WHERE step_id = 'a'");
+    HttpResponse<String> all = client.get("/v1/jobs/" + lease.job() + "/patch", null).response();
+    assertThat(all.body()).as("in the order of the steps").isEqualTo("first" + DIFF);
+    assertThat(all.headers().firstValue("Content-Disposition"))
+        .contains("attachment; filename=\"%s.patch\"".formatted(lease.job()));
+    client.get("/v1/jobs/" + enqueued() + "/patch", null).is(404, "not_found");
     client.get(steps + "c/patch", null).is(404, "not_found");
     client.get(steps + "b/1/patch", null).is(404, "not_found");
   }
@@ -159,7 +165,7 @@ public class CommandsApiTest extends ServerTest {
   }
 
   @Test
-  void whose_key_it_is_has_asked() {
+  void a_request_records_the_name_of_its_key() {
     Lease lease = running();
     step(lease, "a", 1, StepState.FAILED);
     ask(lease.job(), CommandAction.RETRY_STEP, "a").ok();
@@ -183,7 +189,7 @@ public class CommandsApiTest extends ServerTest {
   }
 
   @Test
-  void what_cannot_be_asked_is_refused_with_what_to_do() {
+  void an_impossible_command_is_rejected_with_a_remedy() {
     Lease lease = running();
     JobId job = lease.job();
     ask(job, CommandAction.RETRY_STEP, "nonsense").is(404, "no_such_step");
@@ -202,7 +208,7 @@ public class CommandsApiTest extends ServerTest {
   }
 
   @Test
-  void a_job_that_has_run_without_steps_refuses_a_pause_and_a_takeover() {
+  void a_pause_or_takeover_of_a_job_without_steps_is_rejected() {
     JobId job = holdfast.enqueue(Job.of("echo").queue(QUEUE)).id();
     holdfast.jobs().claim(QUEUE, 1, "w1", Duration.ofMinutes(5));
     for (CommandAction action : List.of(CommandAction.PAUSE, CommandAction.TAKEOVER)) {
@@ -212,7 +218,7 @@ public class CommandsApiTest extends ServerTest {
   }
 
   @Test
-  void a_reset_says_which_steps_it_drops_also_of_a_job_that_has_ended() {
+  void a_reset_lists_the_steps_it_drops_also_for_a_job_that_has_ended() {
     Lease lease = running();
     JobId job = lease.job();
     step(lease, "a", 1, StepState.DONE);
@@ -228,7 +234,7 @@ public class CommandsApiTest extends ServerTest {
   }
 
   @Test
-  void a_step_is_accepted_from_whoever_has_taken_its_job_over() {
+  void a_step_is_accepted_only_while_its_job_is_taken_over() {
     Lease lease = running();
     JobId job = lease.job();
     step(lease, "a", 1, StepState.FAILED);

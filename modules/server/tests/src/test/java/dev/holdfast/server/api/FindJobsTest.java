@@ -52,7 +52,7 @@ class FindJobsTest extends ServerTest {
   }
 
   @Test
-  void a_search_finds_counts_and_retries() {
+  void jobs_are_found_counted_and_retried_by_a_search() {
     JobId failed = failed("550 mailbox unavailable");
     JobId other = holdfast.enqueue(Job.of("mail", Map.of("to", "ada")).queue("post")).id();
     assertThat(get("/v1/jobs" + search("state:failed code:SMTP MAILBOX")).at("/jobs/0/id").asText())
@@ -86,7 +86,7 @@ class FindJobsTest extends ServerTest {
   }
 
   @Test
-  void a_job_says_what_it_waits_for_and_only_to_those_who_may_see_it() {
+  void the_jobs_a_job_waits_for_are_shown_only_to_keys_that_may_see_them() {
     JobId own = holdfast.enqueue(Job.of("fetch").owner("acme", "w")).id();
     JobId others = holdfast.enqueue(Job.of("fetch")).id();
     JobId job = holdfast.enqueue(Job.of("load").owner("acme", "w").dependsOn(own, others)).id();
@@ -106,7 +106,7 @@ class FindJobsTest extends ServerTest {
   }
 
   @Test
-  void problems_say_what_they_are_about() {
+  void problems_name_their_subject() {
     holdfast.admin().pause(QUEUE);
     enqueued();
     JsonNode problem = get("/v1/info").at("/problems/0");

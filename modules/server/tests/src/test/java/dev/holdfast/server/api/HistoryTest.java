@@ -6,116 +6,89 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
-import dev.holdfast.model.value.Moment;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
-import java.time.Duration;
-import java.time.Instant;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 
 public class HistoryTest extends ServerTest {
-  private static final Instant NOON = Instant.parse("2026-11-15T12:00:05Z");
-
   HistoryTest(TestDatabase db) {
     super(db);
   }
 
-  private void ended(String state, Instant at, int runMs, int waitMs, String tenant) {
-    JobId job = holdfast.enqueue(Job.of("k")).id();
+  private void ended(String state, int secondsAgo, String tenant, String queue, String kind) {
+    JobId job = holdfast.enqueue(Job.of(kind).queue(queue)).id();
     db.sql(
-        "UPDATE holdfast.job SET state = ?, tenant = ?, finished_at = at, started_at = at - ? * interval '1 ms',"
-            + " run_at = at - ? * interval '1 ms' FROM (SELECT ?::timestamptz AS at) AS moment"
-            + " WHERE id = ?",
+        "UPDATE holdfast.job SET state = ?, tenant = ?, finished_at = at, created_at = at,"
+            + " started_at = at - interval '100 ms', run_at = at - interval '120 ms'"
+            + " FROM (SELECT now() - ? * interval '1 second' AS at) AS moment WHERE id = ?",
         state,
         tenant,
-        runMs,
-        runMs + waitMs,
-        at.toString(),
+        secondsAgo,
         job.value());
   }
 
-  private History history(@Nullable String tenant) {
-    return new History(holdfast.queries(), tenant);
-  }
-
-  /** What lies back comes bit by bit. */
-  private static History.Shown filled(History history, Duration span, Instant now) {
-    History.Shown shown = history.last(span, 90, now);
-    for (int again = 0; shown.since().isAfter(now.minus(span)); again++) {
-      assertThat(again).isLessThan(1_000);
-      shown = history.last(span, 90, now);
-    }
-    return shown;
-  }
-
-  private static Moment sum(History.Shown shown) {
-    return shown.points().stream().reduce(Moment.none(NOON), Moment::plus);
+  private static long jobs(JsonNode history, String what) {
+    return StreamSupport.stream(history.get("points").spliterator(), false)
+        .mapToLong(point -> point.path("jobs").path(what).asLong())
+        .sum();
   }
 
   @Test
-  void what_ended_is_summed_up_span_by_span() {
-    ended("SUCCEEDED", NOON.minusSeconds(1), 100, 20, "default");
-    ended("SUCCEEDED", NOON.minusSeconds(2), 300, 40, "default");
-    ended("FAILED", NOON.minusSeconds(70), 100, 0, "default");
-    ended("CANCELLED", NOON.minusSeconds(900), 100, 0, "acme");
-    History.Shown shown = filled(history(null), Duration.ofMinutes(15), NOON);
-    assertThat(shown.step()).isEqualTo(Duration.ofSeconds(10));
-    assertThat(shown.points()).hasSize(91);
-    Moment last = shown.points().getLast();
-    assertThat(last.at()).isEqualTo(Instant.parse("2026-11-15T12:00:00Z"));
-    assertThat(last.succeeded()).isEqualTo(2);
-    assertThat(last.run()).isEqualTo(Duration.ofMillis(400));
-    assertThat(last.longestRun()).isEqualTo(Duration.ofMillis(300));
-    assertThat(last.waited()).isEqualTo(Duration.ofMillis(60));
-    assertThat(last.longestWait()).isEqualTo(Duration.ofMillis(40));
-    assertThat(shown.points().get(90 - 7).failed()).isEqualTo(1);
-    assertThat(shown.points().getFirst().cancelled()).isEqualTo(1);
-    assertThat(sum(filled(history("default"), Duration.ofMinutes(15), NOON)).cancelled()).isZero();
+  void history_is_reported_by_queue_and_kind_with_percentiles() {
+    ended("SUCCEEDED", 0, "default", "mail", "welcome");
+    ended("SUCCEEDED", 0, "default", "mail", "goodbye");
+    ended("FAILED", 0, "default", "reports", "daily");
+    String key = key(Role.VIEWER, null);
+    JsonNode all = client.get("/v1/history?minutes=60", key).ok();
+    assertThat(all.get("stepMs").asLong()).isEqualTo(60_000);
+    assertThat(all.get("points")).hasSizeBetween(60, 61);
+    assertThat(jobs(all, "succeeded")).isEqualTo(2);
+    assertThat(jobs(all, "enqueued")).isEqualTo(3);
+    assertThat(all.get("total").get("failed").asLong()).isEqualTo(1);
+    assertThat(all.get("total").get("runMs").get("p99").asLong()).isBetween(90L, 110L);
+    assertThat(all.get("total").get("waitMs").get("p50").asLong()).isBetween(18L, 22L);
+    assertThat(all.get("kinds")).hasSize(3);
+    JsonNode mail = client.get("/v1/history?minutes=15&queue=mail", key).ok();
+    assertThat(jobs(mail, "succeeded")).isEqualTo(2);
+    assertThat(jobs(mail, "failed")).isZero();
+    assertThat(mail.get("kinds").findValuesAsText("kind"))
+        .containsExactlyInAnyOrder("welcome", "goodbye");
+    JsonNode one = client.get("/v1/history?queue=mail&kind=goodbye", key).ok();
+    assertThat(jobs(one, "succeeded")).isEqualTo(1);
+    JsonNode week = client.get("/v1/history?minutes=10080", key).ok();
+    assertThat(week.get("stepMs").asLong()).isEqualTo(7_200_000);
+    assertThat(week.get("points").get(0).get("jobs").isNull()).as("before it began").isTrue();
+    assertThat(jobs(week, "succeeded")).isEqualTo(2);
   }
 
   @Test
-  void what_lies_hours_back_is_filled_in_and_what_is_new_is_added_once() {
-    History history = history(null);
-    ended("SUCCEEDED", NOON.minusSeconds(5 * 3600), 100, 0, "default");
-    ended("SUCCEEDED", NOON.minusSeconds(10), 100, 0, "default");
-    assertThat(sum(history.last(Duration.ofMinutes(15), 90, NOON)).succeeded()).isEqualTo(1);
-    History.Shown shown = filled(history, History.FARTHEST, NOON);
-    assertThat(shown.step()).isEqualTo(Duration.ofMinutes(4));
-    assertThat(sum(shown).succeeded()).isEqualTo(2);
-    // Two more at once: a commit that comes late for its time, and a new one.
-    ended("SUCCEEDED", NOON.minusSeconds(4), 100, 0, "default");
-    ended("SUCCEEDED", NOON.plusSeconds(4), 100, 0, "default");
-    assertThat(sum(history.last(History.FARTHEST, 90, NOON.plusSeconds(5))).succeeded())
-        .isEqualTo(4);
-    assertThat(sum(history.last(Duration.ofMinutes(15), 90, NOON.plusSeconds(6))).succeeded())
-        .isEqualTo(3);
-  }
-
-  @Test
-  void nobody_asked_for_a_while_and_it_begins_anew() {
-    History history = history(null);
-    ended("SUCCEEDED", NOON, 100, 0, "default");
-    assertThat(sum(history.last(Duration.ofMinutes(15), 90, NOON.plusSeconds(1))).succeeded())
-        .isEqualTo(1);
-    Instant later = NOON.plusSeconds(3 * 3600);
-    ended("FAILED", later.minusSeconds(3600), 100, 0, "default");
-    Moment all = sum(filled(history, Duration.ofHours(4), later));
-    assertThat(all.failed()).isEqualTo(1);
-    assertThat(all.succeeded()).isEqualTo(1);
-  }
-
-  @Test
-  void it_is_answered_over_http_for_ones_own_tenant() {
-    Instant now = holdfast.queries().now();
-    ended("SUCCEEDED", now.minusSeconds(20), 100, 20, "acme");
-    ended("FAILED", now.minusSeconds(20), 100, 20, "other");
-    JsonNode all = client.get("/v1/history?minutes=60", key(Role.ADMIN, null)).ok();
-    assertThat(all.get("intervalMs").asInt()).isEqualTo(40_000);
-    assertThat(all.findValues("failed").stream().mapToInt(JsonNode::asInt).sum()).isEqualTo(1);
+  void a_key_of_one_tenant_sees_only_the_history_of_its_jobs() {
+    ended("SUCCEEDED", 0, "acme", "mail", "welcome");
+    ended("FAILED", 0, "other", "mail", "secret");
     JsonNode own = client.get("/v1/history", key(Role.VIEWER, "acme")).ok();
-    assertThat(own.findValues("succeeded").stream().mapToInt(JsonNode::asInt).sum()).isEqualTo(1);
-    assertThat(own.findValues("failed").stream().mapToInt(JsonNode::asInt).sum()).isZero();
-    client.get("/v1/history?minutes=361", key(Role.VIEWER, "acme")).is(422, "invalid_value");
+    assertThat(jobs(own, "succeeded")).isEqualTo(1);
+    assertThat(jobs(own, "failed")).isZero();
+    assertThat(own.get("kinds").findValuesAsText("kind")).containsExactly("welcome");
+    assertThat(own.get("points").findValues("depth")).allMatch(JsonNode::isNull);
+    client.get("/v1/history?minutes=10081", key(Role.VIEWER, "acme")).is(422, "invalid_value");
+  }
+
+  @Test
+  void summed_up_history_outlives_its_jobs() {
+    ended("SUCCEEDED", 1800, "default", "mail", "welcome");
+    db.sql("TRUNCATE holdfast.history_cursor");
+    db.sql(
+        "INSERT INTO holdfast.history_cursor (known_since, summed_until, marked_at, marked_xid)"
+            + " SELECT at, at, now(), '3'"
+            + " FROM (SELECT date_trunc('minute', now()) - interval '40 minutes' AS at) AS cursor");
+    while (holdfast.queue().maintenance().sumUpHistory()) {
+      // The next piece.
+    }
+    // The job itself may be gone by then.
+    db.sql("DELETE FROM holdfast.job");
+    JsonNode told = client.get("/v1/history?minutes=60&queue=mail", key(Role.VIEWER, null)).ok();
+    assertThat(jobs(told, "succeeded")).isEqualTo(1);
+    assertThat(told.get("points").get(0).get("jobs").isNull()).isTrue();
   }
 }

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Keys over HTTP: made, shown once, rotated, revoked. */
+/** Keys over HTTP: created, shown once, rotated, revoked. */
 public class KeysTest extends ServerTest {
   KeysTest(TestDatabase db) {
     super(db);
@@ -34,7 +34,7 @@ public class KeysTest extends ServerTest {
   }
 
   @Test
-  void a_key_is_shown_once_and_kept_as_a_digest() {
+  void a_key_is_shown_once_and_stored_as_a_digest() {
     String admin = admin();
     JsonNode key = made(Map.of("name", "ci", "role", "submitter", "tenant", "acme"), admin);
     String text = key.get("key").asText();
@@ -56,7 +56,7 @@ public class KeysTest extends ServerTest {
   }
 
   @Test
-  void the_first_key_closes_the_server_and_so_it_must_be_one_that_can_open_it() {
+  void the_first_key_must_be_an_admin_of_all_tenants_and_makes_keys_required() {
     client.post("/v1/keys", Map.of("name", "a", "role", "viewer"), null).is(422, "first_key");
     client
         .post("/v1/keys", Map.of("name", "a", "role", "admin", "tenant", "acme"), null)
@@ -69,7 +69,7 @@ public class KeysTest extends ServerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"hf_%s_", "hf_%s", "hf__", "hf_%s_ ", "hf_%s_null", "%s"})
-  void a_key_without_its_secret_opens_nothing(String form) {
+  void a_key_without_its_secret_is_rejected(String form) {
     String admin = admin();
     client.get("/v1/jobs", admin).ok();
     String id = admin.split("_", 3)[1];
@@ -78,8 +78,8 @@ public class KeysTest extends ServerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", " ", "Bearer", "Bearer ", "Basic YTpi"})
-  void an_authorization_that_shows_no_key_is_not_taken_for_none(String authorization) {
-    // On this machine and without keys, whoever shows nothing may do everything.
+  void an_authorization_header_without_a_key_is_not_treated_as_absent(String authorization) {
+    // On loopback, while no keys exist, a request without credentials has every permission.
     client.get("/v1/jobs", null).ok();
     assertNothingOpens(authorization);
     admin();
@@ -93,7 +93,7 @@ public class KeysTest extends ServerTest {
   }
 
   @Test
-  void a_revoked_key_opens_nothing_any_more() {
+  void a_revoked_key_is_rejected() {
     String admin = admin();
     JsonNode key = made(Map.of("name", "ci", "role", "viewer"), admin);
     String text = key.get("key").asText();
@@ -105,7 +105,7 @@ public class KeysTest extends ServerTest {
   }
 
   @Test
-  void while_a_key_is_rotated_both_open_and_then_only_the_new_one() {
+  void both_keys_are_valid_during_a_rotation_and_then_only_the_new_one() {
     String admin = admin();
     JsonNode old = made(Map.of("name", "ci", "role", "viewer", "tenant", "acme"), admin);
     Client.Reply reply =
@@ -159,7 +159,7 @@ public class KeysTest extends ServerTest {
   }
 
   @Test
-  void a_key_that_expires_makes_none_that_lives_longer() {
+  void an_expiring_key_cannot_create_one_that_expires_later() {
     long hour = Duration.ofHours(1).toMillis();
     String mortal =
         made(Map.of("name", "a", "role", "admin", "expiresInMs", hour), admin())
@@ -182,7 +182,7 @@ public class KeysTest extends ServerTest {
   }
 
   @Test
-  void a_key_that_expires_does_not_rotate_one_that_lives_longer() {
+  void an_expiring_key_cannot_rotate_one_that_expires_later() {
     long hour = Duration.ofHours(1).toMillis();
     String admin = admin();
     String mortal =
@@ -203,14 +203,14 @@ public class KeysTest extends ServerTest {
     "a, viewer, 0, invalid_value",
     "a, viewer, 999999999999999, invalid_value"
   })
-  void a_key_that_makes_no_sense_is_refused(String name, String role, long ms, String error) {
+  void an_invalid_key_request_is_rejected(String name, String role, long ms, String error) {
     client
         .post("/v1/keys", Map.of("name", name, "role", role, "expiresInMs", ms), admin())
         .is(422, error);
   }
 
   @Test
-  void task_tokens_outlive_the_rotation_of_what_signs_them() {
+  void task_tokens_stay_valid_when_the_signing_key_is_rotated() {
     enqueued();
     enqueued();
     JsonNode before = leased();

@@ -9,7 +9,9 @@ import dev.holdfast.client.operate.Operator;
 import dev.holdfast.client.operate.OperatorException;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Job;
@@ -22,6 +24,7 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.search.SearchSyntax;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.QueueAdmin;
 import dev.holdfast.server.ServerTest;
@@ -45,6 +48,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** An operator gets the same answer and the same error on the database and through a server. */
 class OperatorsTest extends ServerTest {
+  private static final JobEdit NOT_JSON = JobEdit.NOTHING.payload(new Json("{"));
+
   private final Operator direct;
   private final Operator remote;
 
@@ -60,7 +65,7 @@ class OperatorsTest extends ServerTest {
     remote.close();
   }
 
-  /** What a call gave: a value, or an exception. */
+  /** The outcome of a call: a value or an exception. */
   private record Outcome(@Nullable Object value, @Nullable String thrown) {
     static Outcome of(Operator operator, Function<Operator, ?> act) {
       try {
@@ -94,7 +99,7 @@ class OperatorsTest extends ServerTest {
     return direct.createKey("ci", Role.VIEWER, "acme", lifetime).id();
   }
 
-  // Without keys, the server accepts this machine; so the test makes none that could be used.
+  // Without keys, the server accepts loopback; so the test creates no usable key.
   private void lockNobodyOut() {
     db.sql("UPDATE holdfast.api_key SET revoked_at = now() - interval '1 second'");
   }
@@ -116,7 +121,7 @@ class OperatorsTest extends ServerTest {
   }
 
   @Test
-  void a_rotated_key_has_the_rights_and_the_end_of_the_old_one() {
+  void a_rotated_key_has_the_permissions_and_the_expiry_of_the_old_one() {
     String admin = key(Role.ADMIN, null);
     try (Operator through = new HttpOperator(server.url(), admin)) {
       for (Operator operator : List.of(direct, through)) {
@@ -138,7 +143,7 @@ class OperatorsTest extends ServerTest {
 
   @ParameterizedTest
   @ValueSource(longs = {-1, 30L * 24 * 3600 * 1000 + 1})
-  void an_overlap_beyond_its_bounds_is_refused(long millis) {
+  void an_overlap_out_of_range_is_rejected(long millis) {
     bothRefuse(
         operator -> operator.rotateKey("000000000000", Duration.ofMillis(millis)),
         "BAD_TIMING: the overlap of two keys must lie between 0 and 30 days");
@@ -151,7 +156,7 @@ class OperatorsTest extends ServerTest {
     "ci, acme, 0, BAD_TIMING",
     "ci, acme, 999999999999999, BAD_TIMING"
   })
-  void a_key_that_makes_no_sense_is_refused(String name, String tenant, long ms, String error) {
+  void an_invalid_key_is_rejected(String name, String tenant, long ms, String error) {
     bothRefuse(
         operator -> operator.createKey(name, Role.VIEWER, tenant, Duration.ofMillis(ms)), error);
   }
@@ -191,7 +196,7 @@ class OperatorsTest extends ServerTest {
   }
 
   @Test
-  void a_queue_that_nobody_has_used_can_be_paused_and_resumed() {
+  void an_unused_queue_can_be_paused_and_resumed() {
     for (Operator operator : List.of(direct, remote)) {
       assertThat(operator.resume("unused")).isFalse();
       operator.pause("unused");
@@ -207,7 +212,7 @@ class OperatorsTest extends ServerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"*", "a b", "a:b"})
-  void a_queue_of_a_name_that_cannot_be_is_refused(String queue) {
+  void a_queue_with_an_invalid_name_is_rejected(String queue) {
     for (Function<Operator, ?> act :
         Stream.<Function<Operator, ?>>of(
                 operator -> done(() -> operator.pause(queue)),
@@ -224,7 +229,7 @@ class OperatorsTest extends ServerTest {
   }
 
   @Test
-  void jobs_that_there_are_not_are_answered_alike() {
+  void unknown_jobs_have_the_same_answers() {
     JobId none = JobId.next();
     both(operator -> operator.find(none));
     both(operator -> operator.cancel(none, true, "why"));
@@ -283,7 +288,58 @@ class OperatorsTest extends ServerTest {
   }
 
   @Test
-  void a_worker_that_there_is_not_takes_no_command() {
+  void edits_deletes_and_searches_by_tag_have_the_same_answers() {
+    JobId run = JobId.next();
+    for (Operator operator : List.of(direct, remote)) {
+      JobId job = JobId.next();
+      operator.enqueue(
+          List.of(Job.of("send", new Json("{}")).id(job).tags("b", "a").run(run, "x")));
+      assertThat(operator.list(JobFilter.ALL.tag("a").run(run).before(null)))
+          .extracting(JobStatus::id)
+          .contains(job);
+      assertThat(operator.list(JobFilter.ALL.tag("c"))).isEmpty();
+      assertThat(operator.find(job).orElseThrow().attributes().tags()).containsExactly("a", "b");
+      JobEdit edit = JobEdit.NOTHING.priority(1).payload(new Json("{\"n\":1}"));
+      assertThat(operator.edit(job, edit.delay(Duration.ofHours(1))))
+          .hasValue(new JobEdit.Answer(job, JobState.PENDING, JobEdit.Outcome.EDITED));
+      JobStatus edited = operator.find(job).orElseThrow();
+      assertThat(edited.priority()).isEqualTo(1);
+      assertThat(edited.runAt()).isAfter(Instant.now().plus(Duration.ofMinutes(50)));
+      assertThat(edited.payload().text()).contains("1");
+      JobId waiting = operator.enqueue(List.of(Job.of("next").dependsOn(job))).getFirst().id();
+      assertThat(operator.delete(job))
+          .hasValue(new Deletion(job, JobState.PENDING, Deletion.Outcome.AWAITED));
+      assertThat(operator.delete(waiting))
+          .hasValue(new Deletion(waiting, JobState.WAITING, Deletion.Outcome.DELETED));
+      operator.cancel(job, false, "enough");
+      assertThat(operator.edit(job, edit))
+          .hasValue(new JobEdit.Answer(job, JobState.CANCELLED, JobEdit.Outcome.ALREADY_TERMINAL));
+      assertThat(operator.delete(job))
+          .hasValue(new Deletion(job, JobState.CANCELLED, Deletion.Outcome.DELETED));
+      assertThat(operator.delete(job)).isEqualTo(Optional.empty());
+      assertThat(operator.edit(job, edit)).isEqualTo(Optional.empty());
+    }
+    JobId other = direct.enqueue(List.of(Job.of("send"))).getFirst().id();
+    assertThat(Outcome.of(remote, it -> it.edit(other, NOT_JSON)).thrown())
+        .startsWith("PAYLOAD_NOT_JSON: ");
+    assertThat(Outcome.of(direct, it -> it.edit(other, NOT_JSON)).thrown())
+        .startsWith("PAYLOAD_NOT_JSON: ");
+  }
+
+  @Test
+  void a_running_job_is_neither_edited_nor_deleted() {
+    JobId job = enqueued();
+    leased();
+    assertThat(both(operator -> operator.edit(job, JobEdit.NOTHING.priority(1))).value())
+        .isEqualTo(
+            Optional.of(
+                new JobEdit.Answer(job, JobState.RUNNING, JobEdit.Outcome.ALREADY_RUNNING)));
+    assertThat(both(operator -> operator.delete(job)).value())
+        .isEqualTo(Optional.of(new Deletion(job, JobState.RUNNING, Deletion.Outcome.RUNNING)));
+  }
+
+  @Test
+  void a_command_to_an_unknown_worker_is_rejected() {
     bothRefuse(
         operator ->
             operator.command(
@@ -293,13 +349,13 @@ class OperatorsTest extends ServerTest {
   }
 
   @Test
-  void an_id_that_another_job_has_is_refused() {
+  void an_id_of_another_job_is_rejected() {
     JobId job = enqueued();
     bothRefuse(operator -> operator.enqueue(List.of(Job.of("other").id(job))), "ID_TAKEN: ");
   }
 
   @Test
-  void a_schedule_that_there_is_not_is_neither_paused_nor_resumed_nor_removed() {
+  void an_unknown_schedule_is_neither_paused_nor_resumed_nor_removed() {
     for (Function<Operator, Boolean> act :
         Stream.<Function<Operator, Boolean>>of(
                 operator -> operator.pauseSchedule("none"),

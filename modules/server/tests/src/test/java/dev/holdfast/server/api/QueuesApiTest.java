@@ -30,7 +30,7 @@ public class QueuesApiTest extends ServerTest {
   }
 
   @Test
-  void a_paused_queue_gives_out_nothing_until_it_is_resumed() {
+  void no_job_of_a_paused_queue_is_claimed_until_it_is_resumed() {
     enqueued();
     assertThat(client.post("/v1/queues/work/pause", null).ok().get("pausedAt").asText())
         .isNotBlank();
@@ -41,7 +41,7 @@ public class QueuesApiTest extends ServerTest {
   }
 
   @Test
-  void limits_are_set_all_together_and_what_is_not_given_is_lifted() {
+  void limits_are_set_together_and_omitted_ones_are_removed() {
     JsonNode both =
         client
             .put(
@@ -60,7 +60,7 @@ public class QueuesApiTest extends ServerTest {
   }
 
   @Test
-  void a_limit_that_makes_no_sense_changes_nothing() {
+  void an_invalid_limit_is_rejected_and_changes_nothing() {
     client.put("/v1/queues/work/limits", Map.of("maxRunning", 3), null).ok();
     for (Map<String, Object> wrong :
         java.util.List.<Map<String, Object>>of(
@@ -76,7 +76,7 @@ public class QueuesApiTest extends ServerTest {
   }
 
   @Test
-  void a_setting_of_a_queue_that_was_not_known_says_that_it_created_it() {
+  void a_setting_of_an_unknown_queue_reports_that_it_created_the_queue() {
     holdfast.enqueue(Job.of("echo").queue("work"));
     assertThat(client.post("/v1/queues/work/pause", null).ok().has("created")).isFalse();
     JsonNode typo = client.post("/v1/queues/wrok/pause", null).ok();
@@ -88,7 +88,7 @@ public class QueuesApiTest extends ServerTest {
   }
 
   @Test
-  void a_queue_that_nobody_has_used_is_empty_and_a_name_that_is_none_is_refused() {
+  void an_unused_queue_is_empty_and_an_invalid_name_is_rejected() {
     assertThat(client.get("/v1/queues/never", null).ok().get("due").asInt()).isZero();
     client.get("/v1/queues/a%20b", null).is(422, "bad_name");
     client.post("/v1/queues/%00/pause", null).is(422, "bad_name");
@@ -105,8 +105,8 @@ public class QueuesApiTest extends ServerTest {
         "https://WORKERS.example:8443/tasks?token=hidden",
         "http://127.0.0.1:9000/"
       })
-  void a_queue_is_pushed_to_where_it_may_be_and_its_secret_is_never_shown(String url) {
-    // Paused, so that nothing is sent while we look.
+  void a_dispatch_url_on_the_allow_list_is_accepted_and_its_secret_never_shown(String url) {
+    // Paused, so that nothing is pushed meanwhile.
     client.post("/v1/queues/work/pause", null).ok();
     Client.Reply set = client.put("/v1/queues/work/dispatch", dispatch(url), null);
     set.ok();
@@ -140,14 +140,14 @@ public class QueuesApiTest extends ServerTest {
         "not a url",
         ""
       })
-  void a_queue_is_not_pushed_to_where_it_may_not_be(String url) {
+  void a_dispatch_url_not_on_the_allow_list_is_rejected(String url) {
     client.put("/v1/queues/work/dispatch", dispatch(url), null).is(422, "dispatch_not_allowed");
     assertThat(db.count("SELECT count(*) FROM holdfast.queue WHERE dispatch_url IS NOT NULL"))
         .isZero();
   }
 
   @Test
-  void a_dispatch_needs_a_secret_worth_the_name() {
+  void a_dispatch_without_a_secret_or_with_a_weak_one_is_rejected() {
     Map<String, Object> weak = dispatch("http://workers.example/");
     weak.put("secret", "short");
     Client.Reply reply = client.put("/v1/queues/work/dispatch", weak, null);
@@ -203,7 +203,7 @@ public class QueuesApiTest extends ServerTest {
   }
 
   @Test
-  void a_schedule_that_makes_no_sense_is_refused() {
+  void an_invalid_schedule_is_rejected() {
     String path = "/v1/schedules/nightly";
     client.put(path, Map.of("kind", "a"), null).is(422, "missing_field");
     client.put(path, Map.of("cron", "now", "kind", "a"), null).is(422, "bad_schedule");

@@ -3,6 +3,7 @@ package dev.holdfast.server.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.attempt.LogPiece;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -11,6 +12,7 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.health.Supervisors;
+import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.server.Client;
@@ -23,7 +25,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Worker processes over HTTP: how they are doing, and what is asked of them. */
+/** Worker processes over HTTP: their health and commands. */
 public class WorkersApiTest extends ServerTest {
   private static final String TAG = "worker:tag:0";
   private static final WorkerProcesses.Place PLACE = new WorkerProcesses.Place("here", TAG, 1);
@@ -63,7 +65,7 @@ public class WorkersApiTest extends ServerTest {
   }
 
   @Test
-  void a_process_is_shown_with_all_that_is_known_of_it() {
+  void a_process_is_shown_with_all_its_details() {
     JobId job = holdfast.enqueue(Job.of("echo").queue("tag")).id();
     String name = WorkerHealth.namePrefix(TAG, "here.example", 4_711) + "a1b2";
     holdfast.jobs().claim("tag", 1, name, LEASE);
@@ -93,7 +95,7 @@ public class WorkersApiTest extends ServerTest {
   }
 
   @Test
-  void one_that_is_silent_is_shown_as_crashed_with_the_reason() {
+  void a_silent_process_is_shown_as_crashed_with_the_reason() {
     silence();
     JsonNode worker = workers().getFirst();
     assertThat(worker.get("status").asText()).isEqualTo("crashed");
@@ -101,7 +103,7 @@ public class WorkersApiTest extends ServerTest {
   }
 
   @Test
-  void a_worker_without_a_supervisor_is_shown_by_what_it_holds() {
+  void a_worker_without_a_supervisor_is_shown_through_its_leases() {
     for (int i = 0; i < 3; i++) {
       holdfast.enqueue(Job.of("echo").queue("tag"));
     }
@@ -119,7 +121,7 @@ public class WorkersApiTest extends ServerTest {
   }
 
   @Test
-  void two_machines_may_have_processes_of_the_same_number() {
+  void two_machines_may_have_processes_with_the_same_pid() {
     supervise("there");
     start(new WorkerProcesses.Place("there", TAG, 1), 4_711);
     holdfast.enqueue(Job.of("echo").queue("tag"));
@@ -131,7 +133,7 @@ public class WorkersApiTest extends ServerTest {
   }
 
   @Test
-  void processes_are_not_for_the_key_of_one_tenant() {
+  void a_key_of_one_tenant_cannot_see_processes() {
     holdfast.enqueue(Job.of("echo").queue("tag").owner("acme", "w"));
     String name = WorkerHealth.namePrefix(TAG, "host", 4_711) + "x";
     holdfast.jobs().claim("tag", 1, name, LEASE);
@@ -150,7 +152,7 @@ public class WorkersApiTest extends ServerTest {
   }
 
   @Test
-  void an_order_is_kept_with_who_asked_and_why() {
+  void a_command_is_stored_with_its_requester_and_reason() {
     String key = key(Role.OPERATOR, null);
     for (WorkerCommand.Action action : WorkerCommand.Action.values()) {
       JsonNode commands =
@@ -174,7 +176,7 @@ public class WorkersApiTest extends ServerTest {
   }
 
   @Test
-  void an_order_is_for_all_that_have_such_a_component_or_for_the_one_that_is_named() {
+  void a_command_is_for_the_component_in_all_supervisors_or_in_the_named_one() {
     supervise("there");
     start(new WorkerProcesses.Place("there", TAG, 1), 1);
     assertThat(client.post("/v1/workers/" + TAG + "/pause", null).ok().get("commands")).hasSize(2);
@@ -188,7 +190,7 @@ public class WorkersApiTest extends ServerTest {
   }
 
   @Test
-  void a_component_that_is_unknown_is_answered_with_the_nearest() {
+  void an_unknown_component_is_answered_with_the_nearest_name() {
     Client.Reply reply = client.post("/v1/workers/worker:tug:0/stop", null);
     assertThat(reply.is(404, "not_found").body().get("message").asText()).contains("is it " + TAG);
     Client.Reply far = client.post("/v1/workers/nothing%20like%20it/stop", null);
@@ -201,7 +203,7 @@ public class WorkersApiTest extends ServerTest {
   }
 
   @Test
-  void what_nobody_would_do_is_refused() {
+  void a_command_without_a_live_supervisor_is_rejected() {
     db.sql("UPDATE holdfast.supervisor SET last_seen = last_seen - interval '31 seconds'");
     for (WorkerCommand.Action action : WorkerCommand.Action.values()) {
       Client.Reply reply = client.post("/v1/workers/" + TAG + "/" + action.text(), null);
@@ -209,7 +211,7 @@ public class WorkersApiTest extends ServerTest {
           .contains("holdfast supervise");
     }
     assertThat(health.commands().open("here")).isEmpty();
-    // Of two, one is there to do it.
+    // Of two supervisors, one is alive and gets the command.
     supervise("there");
     start(new WorkerProcesses.Place("there", TAG, 1), 1);
     JsonNode commands = client.post("/v1/workers/" + TAG + "/restart", null).ok().get("commands");
@@ -218,7 +220,7 @@ public class WorkersApiTest extends ServerTest {
   }
 
   @Test
-  void a_pause_is_refused_where_nothing_runs() {
+  void a_pause_is_rejected_where_no_process_runs() {
     health.processes().ended(PLACE, HealthStatus.STOPPING, 0, "stopped by ada", null);
     client.post("/v1/workers/" + TAG + "/pause", null).is(409, "worker_stopped");
     client.post("/v1/workers/" + TAG + "/resume", null).ok();
@@ -230,7 +232,7 @@ public class WorkersApiTest extends ServerTest {
   }
 
   @Test
-  void all_are_paused_and_resumed_and_those_that_failed_are_started_again() {
+  void all_workers_are_paused_and_resumed_and_failed_ones_are_restarted() {
     health.processes().starting(new WorkerProcesses.Place("here", "worker:tag:1", 1), 0, false);
     health
         .processes()
@@ -259,5 +261,66 @@ public class WorkersApiTest extends ServerTest {
     leased();
     assertThat(client.post("/v1/workers/resume", null).ok().get("workersWerePaused").asBoolean())
         .isFalse();
+  }
+
+  @Test
+  void the_exits_of_processes_are_stored_with_their_reasons() {
+    health
+        .processes()
+        .ended(PLACE, HealthStatus.CRASHED, 137, "exit 137 (SIGKILL)", Duration.ofSeconds(1));
+    // As the supervisor does when it stops restarting a worker; it is the same exit.
+    health.processes().ended(PLACE, HealthStatus.FAILED, 137, "exit 137; 5 restarts", null);
+    start(new WorkerProcesses.Place("here", TAG, 2), 4_712);
+    health
+        .processes()
+        .ended(
+            new WorkerProcesses.Place("here", TAG, 2),
+            HealthStatus.STOPPING,
+            0,
+            "restarted by ada: a new release",
+            Duration.ZERO);
+    List<JsonNode> exits = exits("");
+    assertThat(exits).hasSize(2);
+    assertThat(exits.get(0).get("status").asText()).isEqualTo("stopping");
+    assertThat(exits.get(0).get("pid").asInt()).isEqualTo(4_712);
+    assertThat(exits.get(0).get("reason").asText()).contains("ada");
+    assertThat(exits.get(1).at("/exit/name").asText()).isEqualTo("SIGKILL");
+    assertThat(exits.get(1).get("startedAt").asText()).isEqualTo("1970-01-01T00:00:00Z");
+    assertThat(exits("?supervisor=elsewhere")).isEmpty();
+    db.sql("UPDATE holdfast.worker_exit SET ended_at = ended_at - interval '31 days'");
+    health.processes().clear("another");
+    assertThat(exits("")).isEmpty();
+    client.get("/v1/workers/" + TAG + "/exits", key(Role.OPERATOR, "acme")).is(403, "forbidden");
+  }
+
+  private List<JsonNode> exits(String query) {
+    return client
+        .get("/v1/workers/" + TAG + "/exits" + query, null)
+        .ok()
+        .get("exits")
+        .valueStream()
+        .toList();
+  }
+
+  @Test
+  void the_output_of_a_worker_is_read_from_a_cursor_and_its_tail_is_kept() {
+    WorkerLogs.Name worker = new WorkerLogs.Name("here", TAG);
+    String path = "/v1/workers/" + TAG + "/log?supervisor=here";
+    assertThat(client.get(path, null).ok().get("text").asText()).isEmpty();
+    health.logs().write(worker, List.of(new LogPiece(0, 1, "one\n")));
+    JsonNode first = client.get(path, null).ok();
+    assertThat(first.get("text").asText()).isEqualTo("one\n");
+    assertThat(first.get("skipped").asBoolean()).isFalse();
+    health.logs().write(worker, List.of(new LogPiece(0, 1, "one\ntwo\n")));
+    health.logs().write(worker, List.of(new LogPiece(0, 2, "three\n")));
+    String on = path + "&cursor=" + first.get("next").asText();
+    assertThat(client.get(on, null).ok().get("text").asText()).isEqualTo("two\nthree\n");
+    health.logs().write(worker, List.of(new LogPiece(0, 18, "last\n")));
+    JsonNode late = client.get(on, null).ok();
+    assertThat(late.get("text").asText()).isEqualTo("last\n");
+    assertThat(late.get("skipped").asBoolean()).isTrue();
+    assertThat(health.logs().last("here")).containsEntry(TAG, 18);
+    client.get("/v1/workers/" + TAG + "/log", null).is(422, "invalid_value");
+    client.get(path, key(Role.OPERATOR, "acme")).is(403, "forbidden");
   }
 }

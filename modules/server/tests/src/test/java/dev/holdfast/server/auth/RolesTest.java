@@ -53,6 +53,12 @@ public class RolesTest extends ServerTest {
         new Rule("GET", "/v1/queues/work", READERS),
         new Rule("GET", "/v1/schedules", READERS),
         new Rule("GET", "/v1/workers", READERS),
+        new Rule("GET", "/v1/workers/worker:work:0/exits", READERS),
+        new Rule("GET", "/v1/workers/worker:work:0/log?supervisor=here", READERS),
+        new Rule("GET", "/v1/runs", READERS),
+        new Rule("GET", "/v1/runs/" + JobId.next(), READERS),
+        new Rule("GET", "/v1/jobs/ids?part=abcd", READERS),
+        new Rule("GET", job + "/patch", READERS),
         new Rule("GET", "/v1/statistics", READERS),
         new Rule("GET", "/v1/history", READERS),
         new Rule("GET", "/v1/jobs/count", READERS),
@@ -104,7 +110,7 @@ public class RolesTest extends ServerTest {
 
   @ParameterizedTest
   @EnumSource
-  void a_role_may_do_what_it_is_for_and_nothing_else(Role role) {
+  void a_role_has_exactly_its_permissions(Role role) {
     String key = key(role, null);
     for (Rule rule : rules()) {
       Client.Reply reply = send(rule, key);
@@ -128,7 +134,7 @@ public class RolesTest extends ServerTest {
 
   @ParameterizedTest
   @EnumSource
-  void what_concerns_every_tenant_is_not_for_the_key_of_one(Role role) {
+  void the_key_of_one_tenant_cannot_use_routes_that_concern_all_tenants(Role role) {
     String key = key(role, "acme");
     for (Rule rule : rules()) {
       if (rule.path().startsWith("/v1/schedules")

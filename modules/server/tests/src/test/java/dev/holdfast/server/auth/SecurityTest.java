@@ -57,9 +57,9 @@ public class SecurityTest extends ServerTest {
     return HoldfastServer.start(holdfast, options.apply(ServerOptions.DEFAULT.port(0)));
   }
 
-  /** Its clients would talk to whoever has the port, with their keys. */
+  /** Otherwise clients would send their keys to the process that has the port. */
   @Test
-  void on_a_port_that_another_server_has_nothing_starts() {
+  void a_server_does_not_start_on_a_port_in_use() {
     int taken = server.url().getPort();
     assertThatThrownBy(() -> another(options -> options.port(taken)).close())
         .isInstanceOfSatisfying(
@@ -70,7 +70,7 @@ public class SecurityTest extends ServerTest {
   }
 
   @Test
-  void beyond_loopback_nothing_starts_without_a_key() {
+  void a_server_does_not_bind_beyond_loopback_without_a_key() {
     assertThatThrownBy(() -> another(options -> options.host("0.0.0.0")).close())
         .isInstanceOfSatisfying(
             ServerStartException.class,
@@ -79,7 +79,7 @@ public class SecurityTest extends ServerTest {
   }
 
   @Test
-  void beyond_loopback_with_a_key_it_starts_and_asks_for_one() {
+  void a_server_with_a_key_binds_beyond_loopback_and_requires_a_key() {
     String admin = key(Role.ADMIN, null);
     try (HoldfastServer open = another(options -> options.host("0.0.0.0"))) {
       Client there = new Client(URI.create("http://127.0.0.1:" + open.url().getPort()));
@@ -89,7 +89,7 @@ public class SecurityTest extends ServerTest {
   }
 
   @Test
-  void on_loopback_nobody_needs_a_key_until_there_is_one() {
+  void on_loopback_no_key_is_required_until_one_exists() {
     client.get("/v1/jobs", null).ok();
     JsonNode made = client.post("/v1/keys", Map.of("name", "me", "role", "admin"), null).created();
     client.get("/v1/jobs", null).is(401, "key_missing");
@@ -97,7 +97,7 @@ public class SecurityTest extends ServerTest {
   }
 
   @Test
-  void a_key_that_asks_too_often_is_told_to_wait() {
+  void a_key_over_its_request_rate_is_answered_with_429() {
     String admin = key(Role.ADMIN, null);
     String other = key(Role.ADMIN, null);
     try (HoldfastServer slow = another(options -> options.requestsPerSecond(2))) {
@@ -115,7 +115,7 @@ public class SecurityTest extends ServerTest {
   }
 
   @Test
-  void whoever_guesses_keys_is_slowed_down() {
+  void requests_with_invalid_keys_are_rate_limited() {
     key(Role.ADMIN, null);
     Client.Reply limited =
         IntStream.range(0, 10_000)
@@ -128,7 +128,7 @@ public class SecurityTest extends ServerTest {
 
   @Test
   @Execution(ExecutionMode.CONCURRENT)
-  void while_the_database_is_away_requests_are_told_so_within_seconds() {
+  void while_the_database_is_down_requests_fail_within_seconds() {
     try (FaultProxy proxy = FaultProxy.before(db);
         Holdfast through = Holdfast.on(db.dataSource(proxy, 10));
         HoldfastServer cut = HoldfastServer.start(through, ServerOptions.DEFAULT.port(0))) {
@@ -172,7 +172,7 @@ public class SecurityTest extends ServerTest {
   }
 
   @Test
-  void a_certificate_that_cannot_be_read_is_a_clear_refusal(@TempDir Path folder)
+  void an_unreadable_certificate_is_rejected_with_its_cause(@TempDir Path folder)
       throws IOException {
     Path none = Files.writeString(folder.resolve("none.pem"), "nothing");
     assertThatThrownBy(
@@ -273,7 +273,7 @@ public class SecurityTest extends ServerTest {
     assertThat(log).contains("came too late");
     for (String secret : secrets) {
       assertThat(log).doesNotContain(secret);
-      // Not the telling part of it either: a key's secret, a token's signature.
+      // Nor the secret part alone: a key's secret, a token's signature.
       assertThat(log).doesNotContain(secret.substring(secret.length() - 20));
     }
   }
@@ -290,10 +290,10 @@ public class SecurityTest extends ServerTest {
   }
 
   @Test
-  void the_page_of_a_name_that_is_allowed_may_call() {
+  void a_page_of_an_allowed_host_name_may_call() {
     try (HoldfastServer named = another(options -> options.allowedHosts(Set.of("jobs.example")))) {
       Client there = new Client(named.url());
-      // A page of another server on this machine may look, and may do nothing.
+      // A page of another server on this machine may read, but not write.
       there
           .send(
               there

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Signing in at the page. */
+/** Signing in on the page. */
 public class SessionTest extends ServerTest {
   SessionTest(TestDatabase db) {
     super(db);
@@ -63,7 +63,7 @@ public class SessionTest extends ServerTest {
   }
 
   @Test
-  void without_keys_everybody_is_in() {
+  void without_keys_every_client_is_signed_in() {
     JsonNode me = client.get("/v1/session", null).ok();
     assertThat(me.get("signedIn").asBoolean()).isTrue();
     assertThat(me.get("name").asText()).isEqualTo("local");
@@ -72,7 +72,7 @@ public class SessionTest extends ServerTest {
   }
 
   @Test
-  void a_key_opens_a_session_that_does_what_its_role_may() {
+  void a_session_has_the_permissions_of_its_key() {
     String viewer = key(Role.VIEWER, null);
     assertThat(client.get("/v1/session", null).ok().toString()).isEqualTo("{\"signedIn\":false}");
     Client.Reply in = signIn(" " + viewer + "\n");
@@ -106,7 +106,7 @@ public class SessionTest extends ServerTest {
    */
   @ParameterizedTest
   @ValueSource(strings = {"http://127.0.0.1:1", "http://127.0.0.1", "null", "https://evil.example"})
-  void with_a_cookie_only_our_own_page_changes_anything(String origin) {
+  void with_a_cookie_writes_are_accepted_only_from_the_same_origin(String origin) {
     String cookie = cookie(signIn(key(Role.OPERATOR, null)));
     pause(cookie, origin).is(403, "origin_not_allowed");
     pause(cookie, null).is(403, "origin_not_allowed");
@@ -116,7 +116,7 @@ public class SessionTest extends ServerTest {
   }
 
   @Test
-  void who_shows_a_key_needs_no_origin_and_the_key_counts() {
+  void a_request_with_a_key_needs_no_origin_and_the_key_takes_precedence() {
     String cookie = cookie(signIn(key(Role.OPERATOR, null)));
     client
         .send(
@@ -129,13 +129,13 @@ public class SessionTest extends ServerTest {
 
   @ParameterizedTest
   @EnumSource(names = "WORKER")
-  void a_worker_has_nothing_to_see(Role role) {
+  void a_worker_key_cannot_sign_in(Role role) {
     Client.Reply refused = signIn(key(role, null)).is(403, "forbidden");
     assertThat(refused.response().headers().firstValue("Set-Cookie")).isEmpty();
   }
 
   @Test
-  void wrong_keys_get_no_session_and_guessing_is_slow() {
+  void invalid_keys_get_no_session_and_are_rate_limited() {
     key(Role.VIEWER, null);
     signIn("hf_000000000000_nothing").is(401, "key_invalid");
     signIn("nonsense").is(401, "key_invalid");
@@ -147,7 +147,7 @@ public class SessionTest extends ServerTest {
   }
 
   @Test
-  void a_cookie_that_was_tampered_with_is_none() {
+  void a_cookie_that_was_tampered_with_is_rejected() {
     String viewer = key(Role.VIEWER, null);
     String admin = key(Role.ADMIN, null);
     String cookie = cookie(signIn(viewer));
@@ -200,7 +200,7 @@ public class SessionTest extends ServerTest {
   }
 
   @Test
-  void a_session_is_no_task_token() {
+  void a_session_is_not_accepted_as_a_task_token() {
     String viewer = key(Role.VIEWER, null);
     String cookie = cookie(signIn(viewer));
     JobId job = enqueued();
@@ -213,7 +213,7 @@ public class SessionTest extends ServerTest {
   }
 
   @Test
-  void a_token_of_another_audience_is_no_session() {
+  void a_token_of_another_audience_is_not_accepted_as_a_session() {
     Keyring keyring = new Keyring(holdfast.queue().access());
     InstantSource clock = holdfast.queries()::now;
     Instant until = clock.instant().plus(Sessions.LASTS);
@@ -226,7 +226,7 @@ public class SessionTest extends ServerTest {
   }
 
   @Test
-  void a_session_ends_by_time_with_its_key_and_when_one_signs_out() {
+  void a_session_ends_by_expiry_by_revocation_of_its_key_and_by_sign_out() {
     Instant[] now = {holdfast.queries().now()};
     Keyring keyring = new Keyring(holdfast.queue().access());
     Sessions sessions = new Sessions(keyring, () -> now[0]);
@@ -254,7 +254,7 @@ public class SessionTest extends ServerTest {
   }
 
   @Test
-  void any_server_of_the_database_knows_a_session() {
+  void a_session_is_valid_on_every_server_of_the_database() {
     Client.Reply in = signIn(key(Role.VIEWER, null));
     try (HoldfastServer other = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0))) {
       String there = Sessions.cookieName(Optional.of("127.0.0.1:" + other.url().getPort()));
@@ -265,7 +265,7 @@ public class SessionTest extends ServerTest {
   }
 
   @Test
-  void the_cookie_is_for_tls_alone_where_the_page_is_reached_by_it() throws Exception {
+  void the_cookie_is_secure_where_the_page_is_served_over_tls() throws Exception {
     ServerOptions options =
         ServerOptions.DEFAULT.port(0).publicUrl(URI.create("https://jobs.example.org"));
     String key = key(Role.OPERATOR, null);
@@ -278,7 +278,7 @@ public class SessionTest extends ServerTest {
   }
 
   @Test
-  void names_of_cookies_tell_servers_of_one_machine_apart() {
+  void servers_of_one_machine_have_different_cookie_names() {
     assertThat(Sessions.cookieName(Optional.of("localhost:8420")))
         .isEqualTo("holdfast_session_8420");
     assertThat(Sessions.cookieName(Optional.of("[::1]:8420"))).isEqualTo("holdfast_session_8420");
@@ -292,7 +292,7 @@ public class SessionTest extends ServerTest {
   }
 
   @Test
-  void a_key_is_in_no_text_of_its_request() {
+  void the_text_form_of_a_request_does_not_contain_its_key() {
     assertThat(Wire.read(Wire.write(Map.of("key", "hf_secret")), SessionApi.SessionRequest.class))
         .hasToString("a key");
   }

@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** One tenant's key, among the jobs of two. */
+/** A key of one tenant, and jobs of two tenants. */
 public class TenantsTest extends ServerTest {
   private String key = "";
   private JobId own = JobId.next();
@@ -33,7 +33,7 @@ public class TenantsTest extends ServerTest {
     foreign = holdfast.enqueue(Job.of("echo").queue("theirs").owner("other", "w")).id();
   }
 
-  /** But for the id, word for word what an unknown one is answered. */
+  /** Except for the id, the same response as for an unknown job. */
   private void assertUnknown(Client.Reply reply, Client.Reply unknown, JobId id) {
     assertThat(reply.status()).isEqualTo(404);
     assertThat(reply.body().toString().replace(foreign.toString(), ""))
@@ -41,7 +41,7 @@ public class TenantsTest extends ServerTest {
   }
 
   @Test
-  void a_foreign_job_looks_like_one_that_is_not_there() {
+  void a_job_of_another_tenant_is_not_found() {
     JobId unknown = JobId.next();
     for (String part :
         List.of(
@@ -52,6 +52,7 @@ public class TenantsTest extends ServerTest {
             "/artifacts",
             "/artifacts/out.bin",
             "/steps",
+            "/patch",
             "/steps/build/patch")) {
       assertUnknown(
           client.get("/v1/jobs/" + foreign + part, key),
@@ -75,7 +76,7 @@ public class TenantsTest extends ServerTest {
   }
 
   @Test
-  void lists_and_counts_show_the_own_tenant_only() {
+  void lists_and_counts_show_only_the_tenant_of_the_key() {
     for (String query : List.of("", "?state=PENDING", "?kind=echo", "?q=echo")) {
       JsonNode jobs = client.get("/v1/jobs" + query, key).ok().get("jobs");
       assertThat(jobs).hasSize(1);
@@ -107,7 +108,7 @@ public class TenantsTest extends ServerTest {
   }
 
   @Test
-  void workers_are_shown_by_the_jobs_one_may_see() {
+  void workers_are_shown_only_through_jobs_of_the_tenant() {
     holdfast.jobs().claim("ours", 1, "w-ours", java.time.Duration.ofMinutes(1));
     holdfast.jobs().claim("theirs", 1, "w-theirs", java.time.Duration.ofMinutes(1));
     JsonNode workers = client.get("/v1/workers", key).ok().get("workers");
@@ -121,7 +122,7 @@ public class TenantsTest extends ServerTest {
   }
 
   @Test
-  void a_key_hands_in_jobs_of_its_own_tenant_and_no_others() {
+  void a_key_enqueues_jobs_of_its_own_tenant_and_no_others() {
     String made = client.post("/v1/jobs", Map.of("kind", "a"), key).body().get("id").asText();
     assertThat(client.get("/v1/jobs/" + made, key).ok().get("tenant").asText()).isEqualTo("acme");
     client.post("/v1/jobs", Map.of("kind", "a", "tenant", "other"), key).is(403, "forbidden");
@@ -135,7 +136,7 @@ public class TenantsTest extends ServerTest {
   }
 
   @Test
-  void a_job_cannot_wait_for_a_foreign_one_nor_take_its_id() {
+  void a_job_can_neither_depend_on_a_job_of_another_tenant_nor_take_its_id() {
     Client.Reply foreigner =
         client.post("/v1/jobs", Map.of("kind", "a", "dependsOn", List.of(foreign.toString())), key);
     Client.Reply unknown =
@@ -147,7 +148,7 @@ public class TenantsTest extends ServerTest {
   }
 
   @Test
-  void cancels_and_retries_of_many_pass_foreign_jobs_by() {
+  void bulk_cancel_and_retry_skip_jobs_of_another_tenant() {
     List<String> both = List.of(own.toString(), foreign.toString());
     JsonNode cancelled = client.post("/v1/jobs/cancel", Map.of("ids", both), key).ok();
     assertThat(cancelled.get("cancelled").asInt()).isEqualTo(1);
@@ -168,7 +169,7 @@ public class TenantsTest extends ServerTest {
   }
 
   @Test
-  void a_foreign_job_that_could_be_retried_is_not() {
+  void a_retryable_job_of_another_tenant_is_not_retried() {
     holdfast.cancel(foreign, "by its owner");
     JobId unknown = JobId.next();
     assertUnknown(
@@ -181,7 +182,7 @@ public class TenantsTest extends ServerTest {
   }
 
   @Test
-  void a_filter_reaches_foreign_jobs_neither_to_cancel_nor_to_retry_them() {
+  void a_cancel_or_retry_by_filter_skips_jobs_of_another_tenant() {
     for (Map<String, String> filter :
         List.of(Map.of("kind", "echo"), Map.of("state", "PENDING"), Map.of("q", "echo"))) {
       client.post("/v1/jobs/cancel", Map.of("filter", filter), key).ok();
@@ -209,7 +210,7 @@ public class TenantsTest extends ServerTest {
   }
 
   @Test
-  void foreign_jobs_are_not_counted() {
+  void jobs_of_another_tenant_are_not_counted() {
     for (String query : List.of("", "?state=PENDING", "?kind=echo", "?q=echo", "?tenant=acme")) {
       assertThat(counted(query, key)).as(query).isEqualTo(1);
     }
@@ -225,7 +226,7 @@ public class TenantsTest extends ServerTest {
   }
 
   @Test
-  void a_cancel_does_not_reach_a_foreign_child() {
+  void a_cancel_does_not_cascade_to_a_child_of_another_tenant() {
     JobId child = holdfast.enqueue(Job.of("child").owner("other", "w").parent(own)).id();
     client.post("/v1/jobs/" + own + "/cancel", Map.of("cascade", true), key).ok();
     assertThat(state(own)).isEqualTo("CANCELLED");

@@ -30,7 +30,7 @@ class PeriodicTasksTest {
   }
 
   @Test
-  void an_outage_is_told_by_the_queue_and_a_busy_database_here() {
+  void an_outage_is_logged_at_debug_a_busy_database_at_warn_and_the_rest_at_error() {
     assertThat(told(trouble(Reason.UNAVAILABLE, "08006"))).isEqualTo(Level.DEBUG);
     assertThat(told(trouble(Reason.UNAVAILABLE, "55P03"))).isEqualTo(Level.WARN);
     assertThat(told(trouble(Reason.UNAVAILABLE, "57014"))).isEqualTo(Level.WARN);

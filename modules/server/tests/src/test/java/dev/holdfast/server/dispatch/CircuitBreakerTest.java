@@ -21,7 +21,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void a_few_failures_are_borne() {
+  void fewer_failures_in_a_row_than_the_threshold_do_not_open_it() {
     fail(4);
     assertThat(breaker.admits(10)).isEqualTo(10);
     breaker.succeeded();
@@ -30,7 +30,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void one_that_fails_again_and_again_does_not_stop_the_others() {
+  void repeated_failures_of_a_few_tasks_do_not_open_it() {
     for (int i = 0; i < 100; i++) {
       breaker.failed("task " + i % 4);
     }
@@ -39,7 +39,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void a_try_that_says_nothing_lets_another_one_follow_at_once() {
+  void an_undecided_trial_lets_another_follow_at_once() {
     fail(5);
     pass(Duration.ofSeconds(1));
     breaker.begun();
@@ -49,7 +49,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void too_many_in_a_row_open_it_and_after_a_while_one_is_let_through() {
+  void too_many_failures_in_a_row_open_it_and_later_one_trial_is_admitted() {
     fail(5);
     assertThat(breaker.isOpen()).isTrue();
     assertThat(breaker.admits(10)).isZero();
@@ -62,7 +62,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void each_try_in_vain_makes_the_pause_longer_up_to_a_minute() {
+  void each_failed_trial_lengthens_the_pause_up_to_a_minute() {
     fail(5);
     Duration pause = Duration.ofSeconds(1);
     for (int i = 0; i < 10; i++) {

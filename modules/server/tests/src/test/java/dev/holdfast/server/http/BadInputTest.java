@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** Whatever is sent, the answer says what is wrong with it, and no job is any different. */
+/** Invalid requests are answered with their error, and no job changes. */
 public class BadInputTest extends ServerTest {
   BadInputTest(TestDatabase db) {
     super(db);
@@ -25,7 +25,7 @@ public class BadInputTest extends ServerTest {
 
   @Override
   public UnaryOperator<ServerOptions> options() {
-    // No lease may run out while the table is gone through.
+    // No lease may expire while the cases run.
     return options ->
         options
             .dispatchTo(Set.of("good.example"))
@@ -38,10 +38,15 @@ public class BadInputTest extends ServerTest {
   }
 
   @TestFactory
-  Stream<DynamicTest> what_is_wrong_is_refused_by_name_and_changes_nothing() {
+  Stream<DynamicTest> invalid_input_is_rejected_with_its_error_name_and_changes_nothing() {
     Bench bench = new Bench(this);
     List<BadCase> cases =
-        Stream.of(BadTokens.all(bench), BadBodies.all(bench), BadRequests.all(bench))
+        Stream.of(
+                BadTokens.all(bench),
+                BadBodies.all(bench),
+                BadWorkerBodies.all(bench),
+                BadRequests.all(bench),
+                BadSettings.all(bench))
             .flatMap(List::stream)
             .toList();
     assertThat(cases).hasSizeGreaterThan(150);

@@ -15,7 +15,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Whoever shows nothing, or the wrong thing. */
+/** Requests with missing or invalid credentials. */
 public final class BadTokens {
   private final Bench b;
   private final List<BadCase> cases = new ArrayList<>();

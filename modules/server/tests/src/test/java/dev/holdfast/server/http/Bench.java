@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** Jobs in every situation, keys of every role, and everything needed to send what is wrong. */
+/** Jobs in every state, keys of every role, and what is needed to send invalid requests. */
 public final class Bench {
   static final String BEAT = "{\"attempt\":1,\"workerId\":\"w1\"}";
   static final String STEP =
@@ -89,7 +89,7 @@ public final class Bench {
         .get(0);
   }
 
-  /** All there is about every job, in one text. */
+  /** All stored data of every job, as one text. */
   public String everything() {
     return test.db.query("SELECT j::text FROM holdfast.job j ORDER BY id")
         + " "
@@ -153,7 +153,7 @@ public final class Bench {
     return Base64.getDecoder().decode(signingKey().secret());
   }
 
-  /** The token of the running task, but for what is changed in it. */
+  /** The token of the running task, with changes. */
   String forged(UnaryOperator<JWTCreator.Builder> change, Algorithm algorithm) {
     Instant now = Instant.now();
     return change

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What no client library would send. */
+/** Requests that no HTTP client library would send. */
 public class RawHttpTest extends ServerTest {
   private static final int PATIENCE_MS = 60_000;
   private static final Pattern LENGTH = Pattern.compile("Content-Length: (\\d+)");
@@ -41,7 +41,7 @@ public class RawHttpTest extends ServerTest {
     return HoldfastServer.start(on, options, new ServerMetrics(), Duration.ofMillis(500));
   }
 
-  /** All that comes back until the server ends the connection. */
+  /** The response until the server closes the connection. */
   private String sent(String request) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.url().getPort())) {
       socket.setSoTimeout(PATIENCE_MS);
@@ -56,7 +56,7 @@ public class RawHttpTest extends ServerTest {
     }
   }
 
-  /** The whole of one answer, or what there is of it when the connection ends. */
+  /** One whole response, or its part when the connection ends. */
   private static String read(InputStream in) {
     StringBuilder text = new StringBuilder();
     try {
@@ -73,7 +73,7 @@ public class RawHttpTest extends ServerTest {
     } catch (java.net.SocketTimeoutException stillOpen) {
       throw new AssertionError("the connection was left open after: " + text, stillOpen);
     } catch (IOException reset) {
-      // That is an end, too.
+      // A reset also ends the response.
     }
     return text.toString();
   }
@@ -117,7 +117,7 @@ public class RawHttpTest extends ServerTest {
         "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: many\r\n\r\n",
         "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n"
       })
-  void what_is_not_http_is_a_bad_request(String request) throws IOException {
+  void a_malformed_request_is_a_bad_request(String request) throws IOException {
     assertRefused(sent(request), 400, "bad_request");
   }
 
@@ -130,35 +130,35 @@ public class RawHttpTest extends ServerTest {
         "GET /health HTTP/9.9\r\nHost: localhost\r\n\r\n",
         "\u0000\u0001\u0002\u0003\r\n\r\n"
       })
-  void what_does_not_even_begin_as_http_is_hung_up_on(String request) throws IOException {
+  void a_connection_that_does_not_begin_as_http_is_closed(String request) throws IOException {
     assertThat(sent(request)).doesNotContain(" 200 ", " 500 ");
   }
 
   @Test
-  void a_uri_that_is_too_long_is_refused_as_one() throws IOException {
+  void a_uri_that_is_too_long_is_rejected() throws IOException {
     assertRefused(sent(get("/v1/jobs?q=" + "x".repeat(10_000))), 414, "uri_too_long");
   }
 
   @ParameterizedTest
   @CsvSource({"20000, 1", "10, 2000"})
-  void headers_that_are_too_large_are_refused_as_such(int length, int count) throws IOException {
+  void headers_that_are_too_large_are_rejected(int length, int count) throws IOException {
     String headers = ("X-Large: " + "x".repeat(length) + "\r\n").repeat(count);
     assertRefused(sent(get("/openapi.yaml", headers)), 431, "headers_too_large");
   }
 
   @Test
-  void headers_without_end_are_hung_up_on() throws IOException {
+  void a_connection_with_endless_headers_is_closed() throws IOException {
     assertThat(sent(get("/openapi.yaml", "X-Large: " + "x".repeat(100_000) + "\r\n")))
         .doesNotContain(" 200 ", " 500 ");
   }
 
   @Test
-  void a_body_announced_beyond_all_limits_is_not_even_read() throws IOException {
+  void a_body_with_a_content_length_beyond_the_limit_is_not_read() throws IOException {
     assertRefused(sent(posted("Content-Length: 99999999999", "{")), 413, "body_too_large");
   }
 
   @Test
-  void a_length_and_chunks_together_are_refused() throws IOException {
+  void a_content_length_together_with_chunks_is_rejected() throws IOException {
     String answer =
         sent(
             posted(
@@ -168,18 +168,18 @@ public class RawHttpTest extends ServerTest {
   }
 
   @Test
-  void chunks_that_are_none_are_refused() throws IOException {
+  void malformed_chunks_are_rejected() throws IOException {
     assertThat(sent(posted("Transfer-Encoding: chunked", "zz\r\n{}\r\n0\r\n\r\n")))
         .startsWith("HTTP/1.1 400");
   }
 
   @Test
-  void a_client_that_stops_in_the_middle_of_its_headers_is_cut_off() throws IOException {
+  void a_client_that_stalls_within_its_headers_is_disconnected() throws IOException {
     assertThat(sent("POST /v1/jobs HTTP/1.1\r\nHost: loc")).doesNotContain(" 200 ", " 500 ");
   }
 
   @Test
-  void a_client_that_stops_in_the_middle_of_its_body_is_cut_off() throws IOException {
+  void a_client_that_stalls_within_its_body_is_disconnected() throws IOException {
     assertThat(sent(posted("Content-Length: 100", "{\"kind\":"))).doesNotContain(" 201 ", " 500 ");
     assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();
   }
@@ -198,7 +198,7 @@ public class RawHttpTest extends ServerTest {
     "127.0.0.1.evil.example",
     "0.0.0.0"
   })
-  void a_name_that_is_not_ours_is_refused(String host) throws IOException {
+  void an_unknown_host_name_is_rejected(String host) throws IOException {
     assertRefused(
         sent("GET /openapi.yaml HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"),
         403,
@@ -207,7 +207,7 @@ public class RawHttpTest extends ServerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8420", "[::1]:8420"})
-  void a_name_of_this_machine_is_ours(String host) throws IOException {
+  void a_host_name_of_this_machine_is_accepted(String host) throws IOException {
     assertThat(
             sent("GET /openapi.yaml HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"))
         .startsWith("HTTP/1.1 200");
@@ -222,18 +222,18 @@ public class RawHttpTest extends ServerTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"/../../etc/passwd", "/v1/../v1/jobs", "/./openapi.yaml", "/openapi.yaml;x=1"})
-  void a_path_is_taken_as_it_stands(String path) throws IOException {
+  void a_path_that_is_not_normalized_is_rejected(String path) throws IOException {
     assertThat(sent(get(path))).doesNotContain("root:", " 500 ").contains("HTTP/1.1 40");
   }
 
   @Test
-  void another_method_is_told_which_there_are() throws IOException {
+  void an_unsupported_method_is_answered_with_the_allowed_ones() throws IOException {
     String answer = sent("PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     assertRefused(answer, 405, "method_not_allowed");
     assertThat(answer).contains("\r\nAllow: GET, HEAD, POST\r\n");
   }
 
-  /** What a proxy sends unless it is told otherwise. */
+  /** What a proxy sends by default. */
   @ParameterizedTest
   @ValueSource(strings = {"Connection: close\r\n", ""})
   void a_request_of_http_1_0_is_answered_and_the_connection_ended(String connection)
@@ -254,7 +254,7 @@ public class RawHttpTest extends ServerTest {
     assertThat(untilClosed("GET /nothing HTTP/1.0\r\nHost: localhost\r\n\r\n")).contains(" 404 ");
   }
 
-  /** All there is until the server ends the connection, which it must. */
+  /** The response until the server closes the connection, which it must. */
   private String untilClosed(String request) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.url().getPort())) {
       socket.setSoTimeout(PATIENCE_MS);
@@ -279,7 +279,7 @@ public class RawHttpTest extends ServerTest {
         "\r\n\r\n",
         "1111111111111111111111111111111111111111111111111111111111111111111111111"
       })
-  void chunks_that_are_none_end_the_connection_in_time(String chunks) throws IOException {
+  void malformed_chunks_end_the_connection_in_time(String chunks) throws IOException {
     assertThat(untilClosed(posted("Transfer-Encoding: chunked", chunks)))
         .doesNotContain(" 201 ", " 500 ");
     assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();
@@ -288,7 +288,7 @@ public class RawHttpTest extends ServerTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"/health", "/ready", "/v1/jobs", "/v1/queues", "/openapi.yaml", "/", "/docs"})
-  void what_can_be_got_has_a_head(String path) throws IOException {
+  void head_is_answered_wherever_get_is(String path) throws IOException {
     String got = sent(get(path));
     String head = untilClosed(get(path).replaceFirst("GET", "HEAD"));
     assertThat(head).startsWith("HTTP/1.1 200 ").endsWith(END_OF_HEADERS);
@@ -298,7 +298,7 @@ public class RawHttpTest extends ServerTest {
   }
 
   @Test
-  void the_head_of_what_is_not_there_or_not_allowed_says_so() throws IOException {
+  void head_is_answered_with_the_status_of_get_and_without_a_body() throws IOException {
     assertThat(untilClosed(get("/v1/jobs/nothing").replaceFirst("GET", "HEAD")))
         .startsWith("HTTP/1.1 400 ")
         .endsWith(END_OF_HEADERS);
@@ -310,7 +310,7 @@ public class RawHttpTest extends ServerTest {
   }
 
   @Test
-  void a_body_that_is_not_encoded_may_say_so() throws IOException {
+  void only_the_content_encoding_identity_is_accepted() throws IOException {
     String body = "{\"kind\":\"a\"}";
     String length = "Connection: close\r\nContent-Length: " + body.length() + "\r\n";
     assertThat(sent(posted(length + "Content-Encoding: identity", body))).contains(" 201 ");

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What a server answers between the moment it begins to stop and its end. */
+/** Responses of a server while it stops. */
 @ExtendWith(DatabaseExtension.class)
 public class StoppingServerTest {
   private final Holdfast holdfast;
@@ -95,7 +95,7 @@ public class StoppingServerTest {
   }
 
   @Test
-  void a_request_is_to_be_sent_again_and_its_connection_ends() throws IOException {
+  void a_request_is_answered_as_retryable_and_its_connection_closed() throws IOException {
     String request = "GET /here HTTP/1.1\r\nHost: localhost\r\n";
     assertThat(sent(request + "Connection: close\r\n\r\n")).startsWith("HTTP/1.1 200 ");
     handler.stop();
@@ -103,7 +103,7 @@ public class StoppingServerTest {
   }
 
   @Test
-  void a_request_that_cannot_be_read_to_its_end_is_to_be_sent_again() throws IOException {
+  void a_request_whose_body_cannot_be_read_is_answered_as_retryable() throws IOException {
     String half = "GET /here HTTP/1.1\r\nHost: localhost\r\nNo colon\r\n\r\n";
     assertThat(sent(half)).startsWith("HTTP/1.1 400 ");
     handler.stop();
@@ -111,7 +111,7 @@ public class StoppingServerTest {
   }
 
   @Test
-  void a_request_that_is_interrupted_is_to_be_sent_again() throws IOException {
+  void an_interrupted_request_is_answered_as_retryable() throws IOException {
     assertStopping(sent("GET /interrupted HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   }
 }

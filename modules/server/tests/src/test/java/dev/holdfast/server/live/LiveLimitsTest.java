@@ -42,7 +42,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Those who listen are so many, and each is only so far behind. */
+/** Limits on the number of subscribers and on how far each may lag behind. */
 @ExtendWith(DatabaseExtension.class)
 class LiveLimitsTest {
   private static final int MOST = 3;
@@ -98,7 +98,7 @@ class LiveLimitsTest {
     }
   }
 
-  /** Asks, and then does not read. */
+  /** Sends a request and does not read the response. */
   private Socket silent() throws IOException {
     Socket socket = new Socket();
     socket.setReceiveBufferSize(4_096);
@@ -112,7 +112,7 @@ class LiveLimitsTest {
   }
 
   @Test
-  void a_slow_reader_is_sent_away_and_the_others_go_on() throws Exception {
+  void a_slow_subscriber_is_disconnected_and_the_others_continue() throws Exception {
     try (Socket slow = silent();
         LiveStream quick = LiveStream.open(url, "?topics=queue:x:*", null)) {
       await().atMost(SOON).until(() -> feeds.subscribers() == 2);
@@ -129,7 +129,7 @@ class LiveLimitsTest {
       int last = said;
       quick.next(TOPIC, data -> data.get("n").asInt() == last);
 
-      // Once he reads again, the last he hears is that he has to begin anew.
+      // When the slow subscriber reads again, its last event is a reset.
       slow.setSoTimeout(30_000);
       String heard = new String(slow.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       assertThat(heard).contains("event: reset").contains("slow_reader");
@@ -141,7 +141,7 @@ class LiveLimitsTest {
 
   @Test
   @Execution(ExecutionMode.CONCURRENT)
-  void one_who_never_reads_again_is_cut_off() throws Exception {
+  void a_subscriber_that_stops_reading_is_disconnected() throws Exception {
     try (Socket slow = silent()) {
       await().atMost(SOON).until(() -> feeds.subscribers() == 1);
       for (int said = 0;
@@ -156,7 +156,7 @@ class LiveLimitsTest {
   }
 
   @Test
-  void no_more_may_listen_than_can_be_served() {
+  void the_number_of_subscribers_is_limited() {
     String key = key();
     try (LiveStream one = LiveStream.open(url, "", key);
         LiveStream two = LiveStream.open(url, "", key)) {
@@ -179,7 +179,7 @@ class LiveLimitsTest {
   }
 
   @Test
-  void one_client_leaves_places_for_others() {
+  void the_number_of_subscriptions_per_client_is_limited() {
     String busy = key();
     try (LiveStream one = LiveStream.open(url, "", busy);
         LiveStream two = LiveStream.open(url, "", busy)) {
@@ -194,7 +194,7 @@ class LiveLimitsTest {
   }
 
   @Test
-  void a_place_that_is_left_is_free_again() {
+  void a_closed_subscription_frees_its_place() {
     String key = key();
     for (int i = 0; i < 3; i++) {
       try (LiveStream one = LiveStream.open(url, "", key);
@@ -220,7 +220,7 @@ class LiveLimitsTest {
   }
 
   @Test
-  void while_nothing_changes_there_are_signs_of_life() {
+  void keep_alive_comments_are_sent_while_nothing_changes() {
     try (LiveStream live = LiveStream.open(url, "?topics=system:health", null)) {
       live.next("system:health");
       await().atMost(SOON).until(() -> live.signsOfLife() >= 3);
@@ -228,7 +228,7 @@ class LiveLimitsTest {
   }
 
   @Test
-  void who_loses_his_key_hears_no_more() throws InterruptedException {
+  void a_subscriber_whose_key_is_revoked_gets_no_more_events() throws InterruptedException {
     Secrets.Parts parts = Secrets.next();
     ApiKey key = new ApiKey(parts.id(), "test", Role.VIEWER, "ours", Instant.EPOCH, null, null);
     holdfast.queue().access().createKey(key, parts.digest(), null);
@@ -240,7 +240,7 @@ class LiveLimitsTest {
   }
 
   @Test
-  void at_the_end_everybody_is_sent_home() throws Exception {
+  void closing_ends_all_subscriptions() throws Exception {
     try (LiveStream live = LiveStream.open(url, "", null)) {
       live.next("system:health");
       feeds.close();
@@ -249,7 +249,7 @@ class LiveLimitsTest {
   }
 
   @Test
-  void a_reader_who_missed_more_than_is_kept_begins_anew() {
+  void a_subscriber_that_missed_more_than_is_kept_is_reset() {
     String first;
     try (LiveStream live = LiveStream.open(url, "?topics=queue:x:*,system:health", null)) {
       live.next("system:health");

@@ -89,7 +89,7 @@ public final class LiveStream implements AutoCloseable {
     }
   }
 
-  /** The next one of a topic that is like this; those before it are passed over. */
+  /** The next event of a topic that matches; events before it are skipped. */
   public Event next(String topic, Predicate<JsonNode> like) {
     long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
     while (true) {
@@ -107,7 +107,7 @@ public final class LiveStream implements AutoCloseable {
     return next(topic, data -> true);
   }
 
-  /** One of a topic, among those that came before or the next of it. */
+  /** An event of a topic, among those received or the next one. */
   Event heard(String topic) {
     return all.stream()
         .filter(event -> event.topic().equals(topic))
@@ -132,7 +132,7 @@ public final class LiveStream implements AutoCloseable {
     }
   }
 
-  /** The next word about a job. */
+  /** The next event about a job. */
   Event job(String id, String state) {
     return next(
         Topics.JOBS,
@@ -150,7 +150,7 @@ public final class LiveStream implements AutoCloseable {
     return signsOfLife.get();
   }
 
-  /** What was taken so far. */
+  /** The events received so far. */
   public List<Event> all() {
     return all;
   }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** What one hears who listens. */
+/** Live events: snapshots, changes, topics and reconnects. */
 public class LiveTest extends ServerTest {
   LiveTest(TestDatabase db) {
     super(db);
@@ -42,7 +42,7 @@ public class LiveTest extends ServerTest {
   }
 
   @Test
-  void whoever_comes_is_told_how_things_are() {
+  void a_subscriber_first_gets_a_snapshot() {
     JobId job = enqueued();
     leased();
     holdfast.admin().pause("other");
@@ -84,7 +84,7 @@ public class LiveTest extends ServerTest {
   }
 
   @Test
-  void that_a_program_printed_is_told_and_what_can_be_read() {
+  void new_output_of_a_program_publishes_the_id_of_its_job() {
     enqueued();
     JsonNode task = leased();
     Lease lease = new Lease(JobId.parse(task.get("taskId").asText()), 1);
@@ -109,7 +109,7 @@ public class LiveTest extends ServerTest {
   }
 
   @Test
-  void then_he_hears_what_changes_and_only_that() {
+  void a_subscriber_then_gets_changes_and_nothing_else() {
     try (LiveStream live = listen("")) {
       live.next("system:health");
       String job = enqueued().toString();
@@ -138,7 +138,7 @@ public class LiveTest extends ServerTest {
 
       String second = enqueued().toString();
       live.job(second, "PENDING");
-      // Whatever a busy machine did to the database meanwhile: nothing is told twice in a row.
+      // Even if the database was slow meanwhile, no event repeats the one before it.
       List<JsonNode> health =
           live.all().stream()
               .filter(event -> event.topic().equals("system:health"))
@@ -156,7 +156,7 @@ public class LiveTest extends ServerTest {
   }
 
   @Test
-  void a_job_that_goes_back_to_its_queue_is_heard_of_too() {
+  void the_requeue_of_a_job_is_published() {
     JobId job = enqueued();
     leased();
     try (LiveStream live = listen("?topics=queue:jobs,worker:*,system:health")) {
@@ -175,7 +175,7 @@ public class LiveTest extends ServerTest {
   }
 
   @Test
-  void a_queue_that_nobody_serves_is_a_reason() {
+  void a_queue_without_workers_degrades_the_health() {
     JobId job = enqueued();
     db.sql("UPDATE holdfast.job SET run_at = now() - interval '2 minutes'");
     try (LiveStream live = listen("?topics=system:*")) {
@@ -210,7 +210,7 @@ public class LiveTest extends ServerTest {
   }
 
   @Test
-  void one_who_comes_back_goes_on_where_he_was() {
+  void a_subscriber_that_reconnects_continues_where_it_was() {
     String last;
     try (LiveStream live = listen("?topics=queue:*")) {
       live.next("queue:status");
@@ -245,7 +245,7 @@ public class LiveTest extends ServerTest {
   }
 
   @Test
-  void one_who_comes_from_elsewhere_begins_anew() {
+  void a_subscriber_with_an_unknown_event_id_is_reset() {
     for (String id : List.of("a1b2c3-42", "nonsense", "", "a1b2c3a1b2c3-")) {
       try (LiveStream live = LiveStream.resume(server.url(), "?topics=queue:status", id)) {
         LiveStream.Event reset = live.next();
@@ -253,7 +253,7 @@ public class LiveTest extends ServerTest {
         assertThat(reset.data().get("reason").asText()).isEqualTo("unknown_id");
         LiveStream.Event snapshot = live.next();
         assertThat(snapshot.topic()).isEqualTo("queue:status");
-        // A number this feed has not come to is none of its.
+        // A number that this feed has not reached is unknown.
         String ahead = snapshot.id().substring(0, snapshot.id().lastIndexOf('-')) + "-99999";
         try (LiveStream again = LiveStream.resume(server.url(), "?topics=queue:status", ahead)) {
           assertThat(again.next().topic()).isEqualTo("reset");
@@ -263,7 +263,7 @@ public class LiveTest extends ServerTest {
   }
 
   @Test
-  void a_tenant_hears_of_its_own_alone() {
+  void a_tenant_gets_events_of_its_own_jobs_only() {
     key(Role.ADMIN, null);
     String ours = key(Role.VIEWER, "ours");
     String all = key(Role.VIEWER, null);
@@ -284,7 +284,7 @@ public class LiveTest extends ServerTest {
       JsonNode sums =
           everything.next("queue:status", data -> data.get("running").asInt() == 2).data();
       assertThat(sums.get("queues").asInt()).isEqualTo(2);
-      // Before or after the sum: the two claims may fall on either side of a look.
+      // In either order: the two claims may fall on either side of a poll.
       everything.heard("worker:spy:status");
       assertThat(live.all().toString()).doesNotContain(theirs, "hidden", "secret", "spy");
       assertThat(live.all())
@@ -294,7 +294,7 @@ public class LiveTest extends ServerTest {
   }
 
   @Test
-  void a_worker_may_call_itself_anything() {
+  void a_worker_name_cannot_forge_a_topic() {
     for (String name : List.of("system:health", "queue:status", "worker:x\ndata: {}")) {
       enqueued();
       assertThat(holdfast.jobs().claim(QUEUE, 1, name, Duration.ofMinutes(1)).jobs()).hasSize(1);
@@ -313,14 +313,14 @@ public class LiveTest extends ServerTest {
   }
 
   @Test
-  void without_a_key_nobody_listens() {
+  void subscribing_requires_a_key() {
     key(Role.ADMIN, null);
     client.get("/v1/events", null).is(401, "key_missing");
   }
 
   @Test
   @Execution(ExecutionMode.CONCURRENT)
-  void while_the_database_is_away_he_hears_so_and_then_that_it_is_back() {
+  void outages_of_the_database_and_their_end_are_published() {
     try (FaultProxy proxy = FaultProxy.before(db);
         Holdfast through = Holdfast.on(db.dataSource(proxy, 4));
         HoldfastServer far = HoldfastServer.start(through, ServerOptions.DEFAULT.port(0));
@@ -345,7 +345,7 @@ public class LiveTest extends ServerTest {
 
   @Test
   @Execution(ExecutionMode.CONCURRENT)
-  void nobody_looks_while_nobody_listens() {
+  void the_database_is_not_polled_without_subscribers() {
     AtomicInteger looks = new AtomicInteger();
     Queue.Options counting =
         new Queue.Options(
@@ -362,7 +362,7 @@ public class LiveTest extends ServerTest {
         live.next("system:health");
         assertThat(looks).hasPositiveValue();
       }
-      // His leaving is noticed when something is said to him.
+      // A closed connection is noticed with the next event written to it.
       AtomicInteger before = new AtomicInteger(-1);
       await()
           .atMost(SOON)

@@ -3,6 +3,7 @@ package dev.holdfast.server.live;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.attempt.LogPiece;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
@@ -10,6 +11,7 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.health.Supervisors;
+import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.server.ServerTest;
@@ -21,7 +23,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What one hears of worker processes who listens. */
+/** Live events about worker processes. */
 public class LiveWorkersTest extends ServerTest {
   private static final String TAG = "worker:tag:0";
   private static final String TOPIC = TAG + ":status";
@@ -62,7 +64,7 @@ public class LiveWorkersTest extends ServerTest {
   }
 
   @Test
-  void the_life_of_a_process_is_told_as_it_goes() {
+  void status_changes_of_a_process_are_published() {
     start();
     try (LiveStream live = listen()) {
       JsonNode starting = status(live, "starting").data();
@@ -92,7 +94,7 @@ public class LiveWorkersTest extends ServerTest {
       assertThat(again.get("restarts").asInt()).isEqualTo(1);
       health.processes().clear("here");
       status(live, "gone");
-      // What the dead process still holds is no worker of its own.
+      // Leases of the dead process are not shown as another worker.
       assertThat(live.all())
           .filteredOn(event -> event.topic().equals(TOPIC))
           .allSatisfy(
@@ -101,28 +103,52 @@ public class LiveWorkersTest extends ServerTest {
   }
 
   @Test
-  void a_heartbeat_alone_is_no_news() {
+  void only_workers_with_new_output_are_published() {
+    start();
+    beat();
+    WorkerLogs.Name worker = new WorkerLogs.Name("here", TAG);
+    try (LiveStream live = listen()) {
+      status(live, "healthy");
+      health.logs().write(worker, List.of(new LogPiece(0, 1, "one\n")));
+      JsonNode told = live.next(Topics.WORKER_LOGS, data -> true).data();
+      assertThat(told.at("/workers/0/component").asText()).isEqualTo(TAG);
+      assertThat(told.at("/workers/0/supervisor").asText()).isEqualTo("here");
+      // Two more polls without new output.
+      for (boolean paused : new boolean[] {true, false}) {
+        health.processes().paused("here", TAG, paused);
+        live.next(TOPIC, data -> data.get("pausedByOperator").asBoolean() == paused);
+      }
+      assertThat(live.all()).filteredOn(each -> each.topic().equals(Topics.WORKER_LOGS)).hasSize(1);
+      // Output of a worker without a live supervisor is not published.
+      health.logs().write(new WorkerLogs.Name("gone", TAG), List.of(new LogPiece(0, 1, "x\n")));
+      health.logs().write(worker, List.of(new LogPiece(0, 1, "one\ntwo\n")));
+      assertThat(live.next(Topics.WORKER_LOGS, data -> true).data().get("workers")).hasSize(1);
+    }
+  }
+
+  @Test
+  void a_heartbeat_alone_is_published_only_from_time_to_time() {
     start();
     beat();
     try (LiveStream live = listen()) {
       status(live, "healthy");
       for (int i = 0; i < 3; i++) {
         beat();
-        // By then it has been looked at.
+        // By then it has been polled.
         String name = "w" + i;
         holdfast.enqueue(Job.of("echo").queue(QUEUE));
         holdfast.jobs().claim(QUEUE, 1, name, Duration.ofMinutes(1));
         live.next("worker:" + name + ":status");
       }
       assertThat(live.all().stream().filter(event -> event.topic().equals(TOPIC))).hasSize(1);
-      // But now and then it is.
+      // But it is published from time to time.
       db.sql("UPDATE holdfast.health SET last_seen = last_seen + interval '31 seconds'");
       status(live, "healthy");
     }
   }
 
   @Test
-  void two_supervisors_may_have_such_a_component() {
+  void two_supervisors_may_have_the_same_component() {
     start();
     beat();
     health.supervisors().appear(new Supervisors.Supervising("there", "other", 1, Instant.EPOCH));
@@ -137,7 +163,7 @@ public class LiveWorkersTest extends ServerTest {
   }
 
   @Test
-  void what_is_wrong_with_workers_is_a_reason() {
+  void problems_of_workers_are_reasons_of_the_health_event() {
     start();
     beat();
     try (LiveStream live = listen()) {
@@ -158,7 +184,7 @@ public class LiveWorkersTest extends ServerTest {
   }
 
   @Test
-  void processes_are_not_told_of_to_one_tenant() {
+  void a_key_of_one_tenant_gets_no_events_of_processes() {
     start();
     beat();
     String acme = key(Role.VIEWER, "acme");

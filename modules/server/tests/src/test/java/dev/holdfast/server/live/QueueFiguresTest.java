@@ -20,7 +20,7 @@ class QueueFiguresTest {
   }
 
   @Test
-  void everything_is_done_when_the_slowest_queue_is() {
+  void the_total_estimate_is_that_of_the_slowest_queue() {
     assertThat(
             emptyInMs(
                 Map.of("a", 10.0, "b", 2.0), queue("a", 100, 0, null), queue("b", 30, 10, null)))
@@ -30,7 +30,7 @@ class QueueFiguresTest {
   }
 
   @Test
-  void nothing_is_promised_while_a_queue_has_jobs_that_nobody_takes() {
+  void there_is_no_estimate_while_jobs_of_a_queue_are_not_claimed() {
     Map<String, Double> rates = Map.of("a", 500.0, "paused", 3.0);
     QueueStatus moving = queue("a", 100, 0, null);
     assertThat(emptyInMs(rates, moving, queue("unserved", 60_000, 0, null))).isNull();

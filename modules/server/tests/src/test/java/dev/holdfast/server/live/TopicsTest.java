@@ -24,7 +24,7 @@ class TopicsTest {
     "**, queue:jobs, true",
     "queue:a*a, queue:a, false"
   })
-  void a_star_stands_for_anything(String pattern, String topic, boolean expected) {
+  void a_star_matches_any_text(String pattern, String topic, boolean expected) {
     assertThat(Topics.matches(pattern, topic)).isEqualTo(expected);
   }
 }

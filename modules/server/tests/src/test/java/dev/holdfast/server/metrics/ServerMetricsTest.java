@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** What an operator's monitoring sees. */
+/** The metrics that a server exports. */
 public class ServerMetricsTest extends ServerTest {
   ServerMetricsTest(TestDatabase db) {
     super(db);
@@ -65,7 +65,7 @@ public class ServerMetricsTest extends ServerTest {
         .orElseThrow(() -> new AssertionError(line + " is not in:\n" + scraped));
   }
 
-  /** A server judges nobody during its first lease, so that one is short here. */
+  /** A server recovers no job during its first lease, so the lease is short here. */
   @Override
   public UnaryOperator<ServerOptions> options() {
     return options ->
@@ -99,7 +99,7 @@ public class ServerMetricsTest extends ServerTest {
   }
 
   @Test
-  void depths_of_queues_are_told_and_there_are_only_so_many_of_them() {
+  void queue_depths_are_reported_for_a_bounded_number_of_queues() {
     enqueued();
     enqueued();
     leased();
@@ -131,14 +131,14 @@ public class ServerMetricsTest extends ServerTest {
   }
 
   private void awaitValue(String line, double expected) {
-    // What the database says is looked up every five seconds.
+    // The metrics of the database are refreshed every five seconds.
     await()
         .atMost(SOON)
         .untilAsserted(() -> assertThat(value(scraped(client), line)).isEqualTo(expected));
   }
 
   @Test
-  void processes_of_supervisors_are_counted_by_status_and_what_they_count_is_added_up() {
+  void processes_of_supervisors_are_counted_by_status_and_their_counters_are_summed() {
     String counts =
         "{\"worker.late_results_total\": 5, \"worker.inflight_jobs\": 2,"
             + " \"worker.retry_attempts_total{code=\\\"X\\\"}\": 3, \"not a name\": 1,"
@@ -150,7 +150,7 @@ public class ServerMetricsTest extends ServerTest {
     awaitValue("worker_inflight_jobs", 2);
     awaitValue("worker_retry_attempts_total{code=\"X\"}", 3);
     assertThat(scraped(client)).doesNotContain("not a name", "worker_text");
-    // The next process counts from nothing, and the sum does not go down.
+    // The next process counts from 0, and the sum does not decrease.
     holdfast
         .queue()
         .workers()
@@ -165,7 +165,7 @@ public class ServerMetricsTest extends ServerTest {
   }
 
   @Test
-  void what_a_supervisor_takes_from_a_dead_process_is_counted_and_stays_when_it_leaves() {
+  void jobs_recovered_from_a_dead_process_stay_counted_after_a_change_of_supervisor() {
     WorkerRegistry health = holdfast.queue().workers();
     Supervisors.Supervising first = new Supervisors.Supervising("here", "host", 1, Instant.EPOCH);
     Supervisors.Supervising second = new Supervisors.Supervising("here", "host", 2, Instant.EPOCH);
@@ -195,7 +195,7 @@ public class ServerMetricsTest extends ServerTest {
     enqueued();
     JsonNode task = leased();
     db.expireLeases();
-    // The server's own upkeep takes it back.
+    // The maintenance of the server requeues it.
     await()
         .atMost(SOON)
         .until(() -> db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'") == 1);
@@ -214,7 +214,7 @@ public class ServerMetricsTest extends ServerTest {
   }
 
   @Test
-  void those_who_wait_and_those_who_listen_are_counted() {
+  void waiting_requests_and_subscribers_are_counted() {
     assertThat(value(scraped(client), "server_live_subscribers")).isZero();
     try (LiveStream live = LiveStream.open(server.url(), "", null)) {
       live.next("system:health");
@@ -235,7 +235,7 @@ public class ServerMetricsTest extends ServerTest {
   }
 
   @Test
-  void what_the_database_does_and_a_worker_in_the_same_process_are_told_of_too() {
+  void metrics_of_the_database_and_of_a_worker_in_the_same_process_are_included() {
     ServerMetrics metrics = new ServerMetrics();
     Queue.Options observed = new Queue.Options(8, metrics);
     try (Holdfast own = Holdfast.on(db.dataSource(), new JacksonCodec(), observed);
@@ -289,7 +289,7 @@ public class ServerMetricsTest extends ServerTest {
   }
 
   @Test
-  void a_key_of_one_tenant_does_not_see_what_all_of_them_do() {
+  void a_key_of_one_tenant_cannot_read_the_metrics_of_all_tenants() {
     key(Role.ADMIN, null);
     client.get("/metrics", key(Role.VIEWER, "ours")).is(403, "forbidden");
     client.get("/metrics", null).is(401, "key_missing");
@@ -298,7 +298,7 @@ public class ServerMetricsTest extends ServerTest {
 
   @Test
   @Execution(ExecutionMode.CONCURRENT)
-  void statsd_hears_of_it_under_the_same_names() throws IOException {
+  void statsd_gets_the_metrics_under_the_same_names() throws IOException {
     try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress());
         HoldfastServer sending =
             HoldfastServer.start(
@@ -307,7 +307,7 @@ public class ServerMetricsTest extends ServerTest {
                     .port(0)
                     .statsd(new ServerOptions.Statsd("127.0.0.1", socket.getLocalPort())))) {
       enqueued();
-      // Processes send what they count themselves, and once is enough.
+      // Processes send their own counters, which must not be sent twice.
       beat(1, "{\"worker.retry_attempts_total{code=\\\"X\\\"}\": 3}");
       Client asking = new Client(sending.url());
       socket.setSoTimeout(30_000);

@@ -58,7 +58,7 @@ public class OpenApiToolsTest extends ServerTest {
   }
 
   @Test
-  void a_fuzzer_gets_no_answer_that_the_document_does_not_describe() {
+  void a_fuzzer_gets_only_responses_that_the_document_describes() {
     assertDone(
         TOOLS.resolve("fuzz").toString(),
         server.url().toString(),

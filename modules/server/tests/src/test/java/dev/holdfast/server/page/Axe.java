@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** Runs axe-core in the page, which knows what people with screen readers and keyboards need. */
+/** Runs axe-core, which checks the accessibility of the page. */
 final class Axe {
   private static final String CODE = code();
 

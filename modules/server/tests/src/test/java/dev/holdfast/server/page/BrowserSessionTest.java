@@ -12,13 +12,13 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.Keys;
 
-/** What the page does when it may not; each test has a server of its own. */
+/** The page with missing or limited permissions; each test has its own server. */
 public class BrowserSessionTest extends InBrowser {
   BrowserSessionTest(TestDatabase db) {
     super(db);
   }
 
-  /** One that remembers no key of another test. */
+  /** A browser without the session of another test. */
   @Override
   public RunningServer startServer() {
     return ownServer();
@@ -26,7 +26,7 @@ public class BrowserSessionTest extends InBrowser {
 
   private void openAs(Role role, String page) {
     String key = key(role, null);
-    // Who asked before there was a key may be believed for a moment longer.
+    // The server may cache for a moment that no key exists.
     expectedErrors.add("401");
     browser.open(server.url(), page);
     browser.awaitElement("input[name=key]");
@@ -35,14 +35,14 @@ public class BrowserSessionTest extends InBrowser {
   }
 
   @Test
-  void the_settings_are_not_for_viewers() {
+  void viewers_do_not_see_the_settings() {
     openAs(Role.VIEWER, "#/info");
     browser.awaitText("PostgreSQL", "Timings of tasks over HTTP");
     assertThat(browser.text()).doesNotContain("Settings of this server");
   }
 
   @Test
-  void a_key_is_asked_for_and_is_not_left_where_scripts_can_read_it() {
+  void the_page_asks_for_a_key_and_does_not_keep_it_where_scripts_can_read_it() {
     String key = key(Role.OPERATOR, null);
     browser.open(server.url(), "#/queues");
     browser.awaitText("This server requires an API key");
@@ -64,7 +64,7 @@ public class BrowserSessionTest extends InBrowser {
   }
 
   @Test
-  void a_viewer_sees_everything_and_can_do_nothing() {
+  void a_viewer_can_read_everything_and_change_nothing() {
     supervised(HealthStatus.HEALTHY);
     enqueued();
     JsonNode task = leased();
@@ -75,7 +75,8 @@ public class BrowserSessionTest extends InBrowser {
     for (String page : new String[] {"#/queues", "#/workers", "#/jobs", "#/queues/work"}) {
       browser.go(page);
       browser.awaitText("work");
-      assertThat(browser.buttons()).doesNotContain("Pause", "Stop", "Cancel …", "Retry …");
+      assertThat(browser.buttons())
+          .doesNotContain("Pause", "Stop", "Cancel …", "Retry …", "Enqueue …");
     }
     String tell =
         "fetch(arguments[0], {method: 'POST'}).then(answer => arguments[1](answer.status))";
@@ -90,7 +91,7 @@ public class BrowserSessionTest extends InBrowser {
   }
 
   @Test
-  void a_revoked_key_leads_back_to_the_form() {
+  void a_revoked_key_returns_to_the_sign_in_form() {
     String key = key(Role.VIEWER, null);
     key(Role.ADMIN, null);
     browser.open(server.url(), "");

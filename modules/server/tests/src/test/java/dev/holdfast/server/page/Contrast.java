@@ -1,6 +1,6 @@
 package dev.holdfast.server.page;
 
-/** How well text stands out, as WCAG 2 counts it. */
+/** The contrast of text as WCAG 2 defines it. */
 final class Contrast {
   /** Returns each text that is below 4.5 to 1, with the figure. Disabled controls are exempt. */
   static final String TOO_WEAK =

@@ -38,18 +38,18 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(BrowserExtension.class)
 public abstract class InBrowser extends ApiTest {
   protected static final String[] PAGES = {
-    "#/", "#/queues", "#/jobs", "#/workers", "#/info", "#/failures", "#/schedules"
+    "#/", "#/queues", "#/jobs", "#/workers", "#/info", "#/failures", "#/schedules", "#/runs"
   };
   protected static final Duration PATIENCE = SOON;
 
-  // What a job, a worker or an operator leaves behind. The key that signs tokens is the server's.
+  // The tables with data of a test. The key that signs tokens is the server's.
   private static final String NOTHING_YET =
       """
       DO $$ BEGIN
         EXECUTE (SELECT 'TRUNCATE ' || string_agg(format('holdfast.%I', tablename), ', ')
                    FROM pg_tables
                   WHERE schemaname = 'holdfast'
-                    AND tablename NOT IN ('flyway_schema_history', 'signing_key'));
+                    AND tablename NOT IN ('flyway_schema_history', 'schema_compatibility', 'signing_key'));
       END $$
       """;
   private static @Nullable Browser started;

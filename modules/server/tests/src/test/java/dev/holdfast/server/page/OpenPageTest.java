@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.server.Flow;
-import dev.holdfast.server.live.ManyPagesTest;
+import dev.holdfast.server.live.ResponseCacheTest;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A page that stays open, while much happens and for long: it asks little and does not grow. */
+/** A page that stays open for long and under load: few requests, bounded memory. */
 public class OpenPageTest extends InBrowser {
   private static final int JOBS_SEEN = Extent.of(1_500, 4_000);
   private static final int ROUNDS = 6;
@@ -51,10 +51,10 @@ public class OpenPageTest extends InBrowser {
         .containsPattern("server_live_subscribers(\\{[^}]*})? 1\\.0");
   }
 
-  /** As overnight: thousands of jobs pass by, and somebody goes from page to page. */
+  /** Like a page left open overnight: thousands of jobs change while the user navigates. */
   @Test
   @OnlyWithAll
-  void a_page_that_is_left_open_does_not_grow() {
+  void the_memory_of_an_open_page_does_not_grow() {
     enqueued();
     JsonNode task = leased();
     open("");
@@ -71,7 +71,7 @@ public class OpenPageTest extends InBrowser {
         .isEqualTo("listening");
     // The first is for what is made once: caches, compiled code, the thousand jobs that are kept.
     Browser.Held first = lookAtManyJobs(task, JOBS_SEEN / 2);
-    // What leaks grows every time; what fills up, such as a plot of the last minutes, once is full.
+    // A leak grows every time; a bounded buffer, such as that of a plot, stops growing once full.
     List<Browser.Held> sizes = new ArrayList<>(List.of(first));
     while (grows(sizes) && sizes.size() <= ROUNDS) {
       sizes.add(lookAtManyJobs(task, JOBS_SEEN));
@@ -94,7 +94,7 @@ public class OpenPageTest extends InBrowser {
     String[] pages = {"#/jobs", job(task), "#/workers", "#/queues", "#/"};
     long seen = Browser.number(browser.script("return window.seen"));
     for (int i = 0; i < pages.length; i++) {
-      // Nothing is asked for by its element here: a driver holds on to all it was ever given.
+      // Elements are not requested here: the driver keeps a reference to each one.
       browser.go(pages[i]);
       long enough = seen + (long) jobs * (i + 1) / pages.length;
       Awaitility.await()
@@ -129,18 +129,26 @@ public class OpenPageTest extends InBrowser {
     return Extent.isAll() ? IntStream.rangeClosed(0, PAGES.length) : IntStream.of(2, PAGES.length);
   }
 
+  /** There is no schedule and no run, so nothing of the job is on those pages. */
+  private static String shown(int view) {
+    String page = view < PAGES.length ? PAGES[view] : "";
+    return switch (page) {
+      case "#/schedules" -> "Schedules";
+      case "#/runs" -> "No job has a run";
+      default -> "work";
+    };
+  }
+
   @ParameterizedTest
   @MethodSource("views")
-  void an_open_page_asks_little_while_much_happens_and_nothing_while_nothing_does(int view)
+  void an_open_page_sends_few_requests_under_load_and_none_when_idle(int view)
       throws InterruptedException {
     supervised(HealthStatus.HEALTHY);
     enqueued();
     JsonNode task = leased();
     String id = task.get("taskId").asText();
     open(view < PAGES.length ? PAGES[view] : job(task));
-    // There is no schedule, so nothing of the job is on that page.
-    browser.awaitText(
-        view < PAGES.length && PAGES[view].equals("#/schedules") ? "Schedules" : "work");
+    browser.awaitText(shown(view));
     Awaitility.await().atMost(PATIENCE).until(() -> live("live.jobs.size") >= 1);
     if (view == 0) {
       // The past of the plots is read bit by bit, slowly on a busy machine; the lease must last.
@@ -162,7 +170,8 @@ public class OpenPageTest extends InBrowser {
         .as("asked in %.1f s", seconds)
         .hasSizeLessThanOrEqualTo((int) Math.ceil(seconds) + 1)
         .allMatch(
-            path -> ManyPagesTest.VIEWS.get(view).contains(path.replace(id, "JOB")), "is known");
+            path -> ResponseCacheTest.VIEWS.get(view).contains(path.replace(id, "JOB")),
+            "is known");
     if (view == PAGES.length) {
       callback(
               task,
@@ -170,7 +179,7 @@ public class OpenPageTest extends InBrowser {
               Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", Map.of()))
           .ok();
     }
-    // What it has heard of it still asks for.
+    // The page still requests what the last events announced.
     awaitQuiet(view, () -> {});
   }
 
@@ -181,7 +190,7 @@ public class OpenPageTest extends InBrowser {
         .until(
             () -> {
               meanwhile.run();
-              return asked().size() <= ManyPagesTest.VIEWS.get(view).size() / 3;
+              return asked().size() <= ResponseCacheTest.VIEWS.get(view).size() / 3;
             });
   }
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the server gives out for the page, byte by byte. What it does is tested in a browser. */
+/** The files that the server serves for the page. Its behaviour is tested in a browser. */
 public class PageTest extends ServerTest {
   private static final Path FOLDER = Path.of("../src/main/resources/dev/holdfast/server/page");
 
@@ -53,7 +53,7 @@ public class PageTest extends ServerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"gzip", "br, gzip;q=0.8, *", "GZIP ; q=1.0"})
-  void who_takes_gzip_gets_the_files_compressed(String encodings) throws Exception {
+  void files_are_compressed_for_clients_that_accept_gzip(String encodings) throws Exception {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create(server.url() + "/page/chart.js/chart.js"))
             .header("Accept-Encoding", encodings)
@@ -72,14 +72,14 @@ public class PageTest extends ServerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"identity", "gzip;q=0", "br", "x-gzip-like"})
-  void who_does_not_gets_them_as_they_are(String encodings) throws Exception {
+  void files_are_not_compressed_for_other_clients(String encodings) throws Exception {
     HttpResponse<String> response = get("/page/app.js", "Accept-Encoding", encodings);
     assertThat(header(response, "Content-Encoding")).isEmpty();
     assertThat(response.body()).contains("customElements");
   }
 
   @Test
-  void the_page_has_a_policy_that_runs_no_script_but_ours() throws Exception {
+  void the_content_security_policy_allows_only_scripts_of_the_server() throws Exception {
     HttpResponse<String> page = get("/");
     assertThat(page.statusCode()).isEqualTo(200);
     assertThat(header(page, "Content-Type")).isEqualTo("text/html; charset=utf-8");
@@ -95,7 +95,7 @@ public class PageTest extends ServerTest {
   }
 
   @Test
-  void all_files_in_the_folder_are_served_and_all_that_are_listed_are_there() throws Exception {
+  void the_served_files_are_exactly_those_in_the_folder() throws Exception {
     try (Stream<Path> files = Files.list(FOLDER)) {
       List<String> there =
           files
@@ -109,7 +109,7 @@ public class PageTest extends ServerTest {
 
   /** From the page on, whatever is imported is there, that of the libraries included. */
   @Test
-  void whatever_the_page_needs_is_there_with_its_type_and_from_here() throws Exception {
+  void every_file_the_page_loads_is_served_by_this_server_with_its_type() throws Exception {
     Set<String> seen = new TreeSet<>();
     follow("/page/app.js", seen);
     assertThat(seen)
@@ -145,7 +145,7 @@ public class PageTest extends ServerTest {
   }
 
   @Test
-  void what_a_browser_has_already_is_not_sent_again() throws Exception {
+  void a_file_that_the_browser_has_cached_is_not_sent_again() throws Exception {
     HttpResponse<String> first = get("/page/app.js");
     assertThat(header(first, "Cache-Control")).isEqualTo("no-cache");
     String tag = header(first, "ETag");
@@ -173,12 +173,12 @@ public class PageTest extends ServerTest {
         "/page/app.js%00.html",
         "/page/APP.JS"
       })
-  void nothing_else_can_be_asked_for(String path) {
+  void any_other_path_is_not_found(String path) {
     client.get(path, null).is(404, "not_found");
   }
 
   @Test
-  void no_script_of_ours_makes_markup_of_text() throws IOException {
+  void no_script_of_the_page_turns_text_into_markup() throws IOException {
     try (Stream<Path> files = Files.list(FOLDER)) {
       for (Path file : files.filter(each -> each.toString().endsWith(".js")).toList()) {
         assertThat(Files.readString(file))

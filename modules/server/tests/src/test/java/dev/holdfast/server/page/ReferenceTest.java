@@ -64,7 +64,7 @@ public class ReferenceTest extends ServerTest {
 
   /** A comma in a text without quotes would begin another keyword, and parsers let that pass. */
   @Test
-  void schemas_have_no_keywords_but_those_there_are() {
+  void schemas_use_only_known_keywords() {
     Document.TREE.at("/components/schemas").forEach(ReferenceTest::assertSchema);
   }
 
@@ -89,7 +89,7 @@ public class ReferenceTest extends ServerTest {
   }
 
   @Test
-  void the_documented_routes_are_those_that_are_there_with_what_they_ask_for() {
+  void the_documented_routes_and_their_permissions_are_those_of_the_server() {
     try (HoldfastServer own = HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0))) {
       assertThat(Document.routes().stream().map(ReferenceTest::line))
           .containsExactlyInAnyOrderElementsOf(
@@ -156,7 +156,7 @@ public class ReferenceTest extends ServerTest {
   }
 
   @Test
-  void every_refusal_is_documented_under_its_status() {
+  void every_rejection_is_documented_under_its_status() {
     assertThat(documentedErrors())
         .containsAll(
             Stream.of(Refusal.values())
@@ -208,7 +208,7 @@ public class ReferenceTest extends ServerTest {
   }
 
   @Test
-  void every_example_is_what_its_schema_says() {
+  void every_example_matches_its_schema() {
     int[] checked = {0};
     examples("", Document.TREE, checked);
     assertThat(checked[0]).isGreaterThan(15);
@@ -235,7 +235,7 @@ public class ReferenceTest extends ServerTest {
   }
 
   @Test
-  void the_document_is_served_as_it_is() {
+  void the_document_is_served_unchanged() {
     Client.Reply reply = client.get("/openapi.yaml", null);
     assertThat(reply.status()).isEqualTo(200);
     assertThat(reply.response().body())
@@ -244,7 +244,7 @@ public class ReferenceTest extends ServerTest {
   }
 
   @Test
-  void the_document_is_served_as_json_too() {
+  void the_document_is_also_served_as_json() {
     Client.Reply reply = client.get("/openapi.json", null);
     assertThat(reply.status()).isEqualTo(200);
     assertThat(reply.response().headers().firstValue("Content-Type")).contains("application/json");

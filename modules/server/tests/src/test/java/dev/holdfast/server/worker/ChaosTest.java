@@ -45,14 +45,14 @@ public class ChaosTest extends ServerTest {
   private static final int AT_ONCE = 32;
   private static final int MOST_ROUNDS = 20;
 
-  /** Many: who has crashed too often beside others is given only to a worker that holds nothing. */
+  /** Many, because a suspect job is leased only to a worker that holds no other. */
   private int names;
 
   private final PlainHttp http;
   private final long seed = Long.getLong("holdfast.chaos.seed", System.nanoTime());
   private final Map<JobId, Integer> numbers = new ConcurrentHashMap<>();
 
-  /** What a task's workers were told, for each attempt whose completion was accepted. */
+  /** The response to each attempt whose completion was accepted. */
   private final Map<JobId, Map<Integer, Accepted>> accepted = new ConcurrentHashMap<>();
 
   private final ConcurrentLinkedQueue<Message> late = new ConcurrentLinkedQueue<>();
@@ -97,7 +97,7 @@ public class ChaosTest extends ServerTest {
         work(workers);
         letTimePass();
       }
-      // What was still under way when all had ended.
+      // Callbacks that were in flight when all tasks had ended.
       sendLate(workers);
     }
     for (JobId job : numbers.keySet()) {

@@ -74,7 +74,7 @@ class FencedOperationsTest {
   }
 
   @Test
-  void a_token_is_for_its_own_attempt_only() {
+  void a_token_is_valid_only_for_its_attempt() {
     LeaseHolder other = token(second);
     Lease lease = mine.lease();
     assertThat(operations.settle(List.of(succeed(other, mine)))).containsExactly(Ack.LEASE_LOST);
@@ -94,7 +94,7 @@ class FencedOperationsTest {
   }
 
   @Test
-  void a_batch_is_answered_in_its_order_whoever_holds_what() {
+  void a_batch_is_answered_in_order_also_for_leases_that_are_not_held() {
     LeaseHolder first = new LeaseHolder.Worker(ACME, "w1");
     assertThat(
             operations.settle(

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Steps through a server: a worker tells and learns what one with the database does. */
+/** Steps over HTTP are reported and read as with a direct database connection. */
 public class HttpStepsTest extends ServerTest {
   private final Queue queue;
   private HttpSource source;
@@ -87,7 +87,7 @@ public class HttpStepsTest extends ServerTest {
   }
 
   @Test
-  void what_is_told_is_what_is_read_back_on_either_way() {
+  void steps_reported_over_http_are_read_the_same_over_http_and_jdbc() {
     Patch patch = patch(1_000);
     List<Ack> acks =
         source.report(
@@ -122,7 +122,7 @@ public class HttpStepsTest extends ServerTest {
   }
 
   @Test
-  void all_that_a_step_says_arrives() {
+  void all_fields_of_a_step_report_arrive() {
     source.report(List.of(step(1, StepState.DONE, null), step(2, StepState.DONE, patch(3))));
     queue
         .jobs()
@@ -160,7 +160,7 @@ public class HttpStepsTest extends ServerTest {
   }
 
   @Test
-  void a_patch_may_be_as_large_as_it_may_be() {
+  void a_patch_of_the_largest_allowed_size_is_accepted() {
     Patch largest = patch(Limits.PATCH_BYTES);
     assertThat(source.report(List.of(step(1, StepState.DONE, largest))))
         .containsExactly(Ack.ACCEPTED);
@@ -168,7 +168,7 @@ public class HttpStepsTest extends ServerTest {
   }
 
   @Test
-  void a_step_told_again_because_the_answer_was_lost_is_taken_once() {
+  void a_step_report_repeated_after_a_lost_response_counts_once() {
     try (FaultProxy proxy = FaultProxy.beforeHttp(server.url().getPort());
         HttpSource through = HttpSource.to(URI.create("http://127.0.0.1:" + proxy.port()), null)) {
       assertThat(through.heldBy("w1")).containsExactly(lease);
@@ -184,7 +184,7 @@ public class HttpStepsTest extends ServerTest {
   }
 
   @Test
-  void an_attempt_that_lost_its_job_leaves_neither_step_nor_patch() {
+  void an_attempt_that_lost_its_lease_writes_neither_step_nor_patch() {
     db.expireLeases();
     queue.maintenance().reap(Duration.ZERO);
     queue.jobs().claim(QUEUE, 1, "w2", Duration.ofMinutes(5));
@@ -197,7 +197,7 @@ public class HttpStepsTest extends ServerTest {
   }
 
   @Test
-  void a_worker_of_another_tenant_sees_and_tells_nothing() {
+  void a_worker_of_another_tenant_neither_reads_nor_writes_steps() {
     source.report(List.of(step(1, StepState.DONE, patch(10))));
     String key = key(Role.WORKER, "other");
     try (HttpSource other = HttpSource.to(server.url(), key)) {

@@ -50,7 +50,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A worker that knows a server's address and a key, and nothing of the database. */
+/** A worker that has the address of a server and a key, and no database. */
 public class HttpWorkerTest extends ServerTest {
   private static final Timings QUICK =
       new Timings(Duration.ofMillis(500), AMPLE, Duration.ZERO, Duration.ofSeconds(5));
@@ -140,7 +140,7 @@ public class HttpWorkerTest extends ServerTest {
   }
 
   @Test
-  void it_knows_of_a_job_all_that_a_worker_with_the_database_knows() {
+  void a_job_has_the_same_fields_as_in_a_worker_with_a_database() {
     Job job =
         Job.of("echo", Map.of("n", 1.10))
             .queue(QUEUE)
@@ -169,7 +169,7 @@ public class HttpWorkerTest extends ServerTest {
   }
 
   @Test
-  void a_wrong_key_is_refused_with_what_to_do_and_not_shown() {
+  void an_invalid_key_is_reported_with_a_remedy_and_not_shown() {
     String key = key(Role.VIEWER, null);
     assertThatThrownBy(() -> source(server.url(), key).heldBy("w"))
         .isInstanceOf(KeyRefusedException.class)
@@ -187,7 +187,7 @@ public class HttpWorkerTest extends ServerTest {
   }
 
   @Test
-  void large_crowds_go_in_several_requests() {
+  void large_batches_are_split_into_several_requests() {
     HttpSource source = source(server.url(), null);
     List<Job> jobs = IntStream.range(0, 1_030).mapToObj(i -> Job.of("echo").queue(QUEUE)).toList();
     holdfast.enqueue(jobs);
@@ -220,13 +220,13 @@ public class HttpWorkerTest extends ServerTest {
     assertThat(await(held, JobState.SUCCEEDED).attempt()).isEqualTo(1);
     assertThat(runs.values()).allSatisfy(times -> assertThat(times).hasValue(1));
     assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE crashes > 0")).isZero();
-    // It hears of new jobs again.
+    // It is notified of new jobs again.
     await(enqueued(), JobState.SUCCEEDED);
   }
 
   @Test
   @Execution(ExecutionMode.CONCURRENT)
-  void a_job_outlives_a_server_that_is_away_for_longer_than_its_lease() throws Exception {
+  void a_job_survives_an_outage_of_the_server_longer_than_its_lease() throws Exception {
     JobId job = holdfast.enqueue(Job.of("wait").queue(QUEUE)).id();
     closing(worker(source(server.url(), null)).start());
     until(() -> begun.getCount() == 0);
@@ -237,7 +237,7 @@ public class HttpWorkerTest extends ServerTest {
         RunningServer.of(
             HoldfastServer.start(holdfast, options().apply(ServerOptions.DEFAULT.port(port))));
     long back = System.nanoTime();
-    // Longer than the new server waits before it judges anybody.
+    // Longer than the new server waits before it recovers jobs.
     until(() -> System.nanoTime() - back > LONGER_THAN_A_LEASE.toNanos());
     goOn.countDown();
     JobStatus done = await(job, JobState.SUCCEEDED);
@@ -259,7 +259,7 @@ public class HttpWorkerTest extends ServerTest {
   }
 
   @Test
-  void a_claim_whose_answer_was_lost_is_given_back_and_is_no_crash() {
+  void a_claim_whose_answer_was_lost_is_released_and_is_no_crash() {
     FaultProxy proxy = proxy();
     JobId job = enqueued();
     CountDownLatch lost = proxy.loseNextReplyTo("POST /v1/queues/" + QUEUE + "/lease");
@@ -272,7 +272,7 @@ public class HttpWorkerTest extends ServerTest {
   }
 
   @Test
-  void it_goes_on_when_the_way_to_the_server_was_cut() {
+  void a_worker_continues_after_its_connections_were_cut() {
     FaultProxy proxy = proxy();
     JobId held = holdfast.enqueue(Job.of("wait").queue(QUEUE)).id();
     closing(worker(source(through(proxy), null)).timings(Timings.DEFAULT).start());
@@ -286,7 +286,7 @@ public class HttpWorkerTest extends ServerTest {
   }
 
   @Test
-  void a_server_that_is_away_is_one_warning_and_its_return_one_notice() throws Exception {
+  void an_outage_of_the_server_is_one_warning_and_its_return_one_notice() throws Exception {
     FaultProxy proxy = proxy();
     String url = "the server at " + through(proxy);
     try (CapturedLog log = new CapturedLog()) {
@@ -311,7 +311,7 @@ public class HttpWorkerTest extends ServerTest {
   }
 
   @Test
-  void a_server_that_is_not_there_is_away() {
+  void a_server_that_does_not_exist_counts_as_unavailable() {
     URI nowhere = server.url();
     server.close();
     assertThatThrownBy(() -> source(nowhere, null).heldBy("w"))

@@ -18,7 +18,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What programs print, on its way through a server. */
+/** The output of programs, reported and read over HTTP. */
 public class LogTest extends ServerTest {
   LogTest(TestDatabase db) {
     super(db);
@@ -51,7 +51,7 @@ public class LogTest extends ServerTest {
   }
 
   @Test
-  void a_log_is_told_by_the_worker_and_read_piece_by_piece() {
+  void a_log_is_reported_by_the_worker_and_read_in_pieces() {
     enqueued();
     JsonNode task = leased();
     JsonNode none = client.get(path(task), null).ok();
@@ -70,7 +70,7 @@ public class LogTest extends ServerTest {
   }
 
   @Test
-  void one_of_an_attempt_that_does_not_hold_the_job_is_not_taken() {
+  void a_log_of_an_attempt_that_does_not_hold_the_job_is_rejected() {
     enqueued();
     JsonNode task = leased();
     JsonNode answer = report(task, 2, piece(1, "late\n"), null).ok();
@@ -79,7 +79,7 @@ public class LogTest extends ServerTest {
   }
 
   @Test
-  void what_cannot_be_one_is_refused() {
+  void invalid_log_pieces_and_cursors_are_rejected() {
     enqueued();
     JsonNode task = leased();
     report(task, 1, piece(0, "x\n"), null).is(422, "bad_limit");
@@ -118,7 +118,7 @@ public class LogTest extends ServerTest {
   }
 
   @Test
-  void secrets_in_what_workers_tell_of_their_work_are_not_kept() {
+  void secrets_in_reports_of_workers_are_not_stored() {
     String secret = "ghp_" + "a7K2mQ9x".repeat(5).substring(0, 36);
     enqueued();
     JsonNode task = leased();
@@ -148,7 +148,7 @@ public class LogTest extends ServerTest {
   }
 
   @Test
-  void lines_that_cannot_be_are_refused_and_those_of_another_attempt_not_taken() {
+  void invalid_lines_and_those_of_another_attempt_are_rejected() {
     enqueued();
     JsonNode task = leased();
     callback(task, "log", Map.of("attempt", 1)).is(422, "missing_field");
@@ -167,7 +167,7 @@ public class LogTest extends ServerTest {
   }
 
   @Test
-  void it_is_for_the_tenant_whose_the_job_is() {
+  void a_log_is_written_and_read_only_by_the_tenant_of_its_job() {
     holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("acme", "lab"));
     JsonNode task = leased();
     String all = key(Role.WORKER, null);

@@ -63,14 +63,14 @@ class LongPollBrokerTest {
   }
 
   @Test
-  void a_worker_that_waits_gets_a_task_when_one_comes() throws Exception {
+  void a_waiting_request_gets_a_task_when_one_is_enqueued() throws Exception {
     Future<List<LeasedJob>> lease = waiting(LINE, "w");
     JobId job = enqueued("default");
     assertThat(lease.get().getFirst().id()).isEqualTo(job);
   }
 
   @Test
-  void a_worker_that_does_not_wait_gets_what_there_is_or_nothing() throws Exception {
+  void a_request_without_a_wait_is_answered_at_once() throws Exception {
     assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ZERO, ClientWatch.NONE)).isEmpty();
     JobId job = enqueued("default");
     assertThat(broker.lease(LINE, "w", 5, LEASE, Duration.ZERO, ClientWatch.NONE))
@@ -79,14 +79,14 @@ class LongPollBrokerTest {
   }
 
   @Test
-  void a_wait_in_vain_ends() throws Exception {
+  void a_wait_without_a_task_times_out() throws Exception {
     assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ofMillis(200), ClientWatch.NONE))
         .isEmpty();
     assertThat(broker.waiting()).isZero();
   }
 
   @Test
-  void a_task_wakes_the_first_in_line_and_nobody_else() throws Exception {
+  void a_task_wakes_only_the_longest_waiting_request() throws Exception {
     List<Future<List<LeasedJob>>> leases = new ArrayList<>();
     for (int i = 0; i < 50; i++) {
       leases.add(waiting(LINE, "w" + i));
@@ -106,14 +106,14 @@ class LongPollBrokerTest {
   }
 
   @Test
-  void a_task_that_becomes_due_is_not_overslept() throws Exception {
+  void a_waiting_request_gets_a_task_that_becomes_due() throws Exception {
     Future<List<LeasedJob>> lease = waiting(LINE, "w");
     holdfast.enqueue(Job.of("echo").queue("work").delay(Duration.ofMillis(300)));
     assertThat(lease.get()).hasSize(1);
   }
 
   @Test
-  void what_nobody_announced_is_found_by_looking() throws Exception {
+  void a_task_without_a_notification_is_found_by_polling() throws Exception {
     Future<List<LeasedJob>> lease = waiting(LINE, "w");
     holdfast.enqueue(Job.of("echo").queue("work").delay(Duration.ofHours(1)));
     db.sql("UPDATE holdfast.job SET run_at = now()");
@@ -132,7 +132,7 @@ class LongPollBrokerTest {
   }
 
   @Test
-  void whoever_waits_is_sent_home_when_the_room_closes() throws Exception {
+  void waiting_requests_are_answered_when_the_broker_closes() throws Exception {
     Future<List<LeasedJob>> lease = waiting(LINE, "w");
     broker.close();
     assertThat(lease.get()).isEmpty();
@@ -140,7 +140,7 @@ class LongPollBrokerTest {
   }
 
   @Test
-  void a_task_nobody_came_to_fetch_goes_to_the_next_in_line() throws Exception {
+  void a_leased_task_whose_client_is_gone_goes_to_the_next_waiting_request() throws Exception {
     JobId job = enqueued("default");
     List<LeasedJob> unfetched =
         broker.lease(LINE, "gone", 1, LEASE, Duration.ZERO, ClientWatch.NONE);

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What a server was told about retries holds for all that comes through it. */
+/** The retry settings of a server apply to all jobs enqueued and settled through it. */
 public class RetryDefaultsTest extends ServerTest {
   private static final Duration HOUR = Duration.ofHours(1);
 
@@ -34,7 +34,7 @@ public class RetryDefaultsTest extends ServerTest {
   }
 
   @Test
-  void jobs_that_do_not_say_how_many_attempts_they_have_get_them_from_the_server() {
+  void jobs_without_max_attempts_get_the_default_of_the_server() {
     assertThat(submitted(Map.of("kind", "echo"))).isEqualTo(4);
     assertThat(submitted(Map.of("kind", "mail"))).isEqualTo(6);
     assertThat(submitted(Map.of("kind", "mail", "maxAttempts", 2))).isEqualTo(2);
@@ -46,7 +46,7 @@ public class RetryDefaultsTest extends ServerTest {
   }
 
   @Test
-  void so_do_the_jobs_of_schedules() {
+  void jobs_of_schedules_get_max_attempts_of_the_server() {
     client.put("/v1/schedules/tick", Map.of("cron", "@yearly", "kind", "mail"), null).ok();
     db.sql("UPDATE holdfast.schedule SET next_fire_at = now() - interval '1 s'");
     holdfast.queue().maintenance().fire();
@@ -54,7 +54,7 @@ public class RetryDefaultsTest extends ServerTest {
   }
 
   @Test
-  void a_failed_task_waits_by_its_failures_however_often_it_was_given_back() {
+  void the_backoff_of_a_task_depends_on_its_failures_and_not_on_its_releases() {
     JobId job = enqueued();
     for (int i = 0; i < 3; i++) {
       JsonNode task = leased();
@@ -70,7 +70,7 @@ public class RetryDefaultsTest extends ServerTest {
   }
 
   @Test
-  void a_worker_that_settles_leases_may_leave_the_wait_to_the_server() {
+  void a_worker_that_settles_leases_may_leave_the_backoff_to_the_server() {
     JobId job = enqueued();
     leased();
     Map<String, Object> ending =

@@ -58,7 +58,7 @@ public class StepsTest extends ServerTest {
     return leased();
   }
 
-  /** The same job, in the hands of another worker. */
+  /** The same job, leased to another worker. */
   private JsonNode takenOver(JsonNode task) {
     db.expireLease(id(task).value());
     holdfast.queue().maintenance().reap(Duration.ZERO);
@@ -76,7 +76,7 @@ public class StepsTest extends ServerTest {
   }
 
   @Test
-  void another_worker_goes_on_from_what_the_steps_left() {
+  void another_worker_continues_from_the_checkpoints() {
     JsonNode first = task();
     assertThat(client.get(steps(first), token(first)).ok().get("steps")).isEmpty();
     tell(first, "fetch", 1, StepState.RUNNING, 1).ok();
@@ -99,7 +99,7 @@ public class StepsTest extends ServerTest {
   }
 
   @Test
-  void every_attempt_of_a_step_stands_in_the_timeline() {
+  void every_attempt_of_a_step_is_in_the_timeline() {
     JsonNode task = task();
     String hash = "0123456789abcdef".repeat(4);
     tell(task, "build", 1, StepState.RUNNING, 1);
@@ -134,7 +134,7 @@ public class StepsTest extends ServerTest {
   }
 
   @Test
-  void secrets_in_what_a_step_says_are_not_kept() {
+  void secrets_in_step_reports_are_not_stored() {
     JsonNode task = task();
     String secret = "ghp_" + "a7K2mQ9x".repeat(5).substring(0, 36);
     tell(
@@ -158,7 +158,7 @@ public class StepsTest extends ServerTest {
   }
 
   @Test
-  void what_comes_twice_or_late_changes_nothing() {
+  void repeated_and_late_step_reports_change_nothing() {
     JsonNode task = task();
     tell(task, "fetch", 1, StepState.RUNNING, 1).ok();
     tell(task, "fetch", 1, StepState.DONE, 1, Map.of("result", 1)).ok();
@@ -184,7 +184,7 @@ public class StepsTest extends ServerTest {
   }
 
   @Test
-  void a_name_may_hold_a_slash() {
+  void a_step_name_may_contain_a_slash() {
     JsonNode task = task();
     tell(task, "load%2Fparts:1", 1, StepState.RUNNING, 1).ok();
     assertThat(holdfast.queries().steps(id(task)).getFirst().id()).isEqualTo("load/parts:1");
@@ -196,7 +196,7 @@ public class StepsTest extends ServerTest {
   }
 
   @Test
-  void a_request_is_heard_with_the_heartbeat_until_it_is_honoured() {
+  void a_request_is_in_every_heartbeat_response_until_it_is_honoured() {
     JsonNode task = task();
     Map<String, Object> beat = Map.of("attempt", 1, "workerId", "w1");
     tell(task, "fetch", 1, StepState.RUNNING, 1);
@@ -226,7 +226,7 @@ public class StepsTest extends ServerTest {
   }
 
   @Test
-  void what_is_asked_and_what_went_wrong_come_with_the_task() {
+  void pending_requests_and_the_last_failure_come_with_the_task() {
     JsonNode first = task();
     assertThat(first.has("liveControl")).isFalse();
     assertThat(first.has("retryContext")).isFalse();
@@ -275,7 +275,7 @@ public class StepsTest extends ServerTest {
   }
 
   @Test
-  void to_resume_from_a_step_forgets_what_came_after_it() {
+  void a_resume_from_a_step_drops_the_checkpoints_after_it() {
     JsonNode task = task();
     for (int step = 1; step <= 3; step++) {
       tell(task, "s" + step, step, StepState.DONE, 1, Map.of("result", step));

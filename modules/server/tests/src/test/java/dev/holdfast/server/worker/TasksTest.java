@@ -10,7 +10,6 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.server.Client;
-import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,10 +18,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
-public class TasksTest extends ServerTest {
+/** The callbacks of one task: started, heartbeat, completed. */
+public class TasksTest extends TasksFixture {
   TasksTest(TestDatabase db) {
     super(db);
   }
@@ -31,92 +29,8 @@ public class TasksTest extends ServerTest {
     return Map.of("attempt", 1, "workerId", "w1", "startedAt", "2025-01-15T10:00:00Z");
   }
 
-  private static Map<String, Object> succeeded() {
-    return Map.of(
-        "attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", Map.of("rowCount", 7));
-  }
-
   @Test
-  void secrets_in_a_failure_are_not_kept() {
-    String secret = "ghp_" + "a7K2mQ9x".repeat(5).substring(0, 36);
-    enqueued();
-    callback(
-            leased(),
-            "completed",
-            failedBody(
-                1,
-                Map.of(
-                    "category",
-                    "USER_CODE",
-                    "message",
-                    "refused: token " + secret,
-                    "stackTrace",
-                    "at push(" + secret + ")",
-                    "retryAfterMs",
-                    0)))
-        .ok();
-    Map<String, Object> settled =
-        Map.of(
-            "taskId",
-            leased().get("taskId").asText(),
-            "attempt",
-            2,
-            "workerId",
-            "w1",
-            "delayMs",
-            0,
-            "outcome",
-            "FAILED",
-            "error",
-            Map.of(
-                "category",
-                "USER_CODE",
-                "code",
-                "E",
-                "message",
-                "m " + secret,
-                "stackTrace",
-                "at " + secret,
-                "retryable",
-                false));
-    client.post("/v1/leases/settle", Map.of("settlements", List.of(settled)), null).ok();
-    for (String table : List.of("job", "attempt", "event")) {
-      assertThat(
-              db.count(
-                  "SELECT count(*) FROM holdfast." + table + " t WHERE position(? IN t::text) > 0",
-                  secret))
-          .as(table)
-          .isZero();
-    }
-    assertThat(db.count("SELECT count(*) FROM holdfast.attempt t WHERE t::text LIKE '%token ***%'"))
-        .isEqualTo(1);
-  }
-
-  @Test
-  void a_snoozed_or_released_task_comes_back_and_uses_no_budget() {
-    JobId job = enqueued();
-    JsonNode first = leased();
-    Map<String, Object> snoozed =
-        Map.of("attempt", 1, "workerId", "w1", "outcome", "SNOOZED", "delayMs", 0);
-    for (int i = 0; i < 2; i++) {
-      assertThat(callback(first, "completed", snoozed).ok().get("finalState").asText())
-          .isEqualTo("PENDING");
-    }
-    JsonNode second = leased();
-    assertThat(second.get("attempt").asInt()).isEqualTo(2);
-    Map<String, Object> released = Map.of("attempt", 2, "workerId", "w1", "outcome", "RELEASED");
-    callback(second, "completed", released).ok();
-    callback(first, "completed", succeeded()).is(409, "attempt_mismatch");
-    JsonNode shown = client.get("/v1/jobs/" + job + "?include=attempts", null).ok();
-    assertThat(shown.get("failures").asInt()).isZero();
-    assertThat(shown.get("attempts").valueStream().map(each -> each.get("outcome").asText()))
-        .containsExactly("SNOOZED", "RELEASED");
-    callback(leased(), "completed", Map.of("attempt", 3, "workerId", "w1", "outcome", "SNOOZED"))
-        .is(422, "missing_field");
-  }
-
-  @Test
-  void the_deadline_of_a_task_is_the_one_that_was_given() {
+  void the_deadline_of_a_task_is_that_of_its_job() {
     Instant deadline = Instant.now().plusSeconds(3_600).truncatedTo(ChronoUnit.MICROS);
     holdfast.enqueue(Job.of("echo").queue(QUEUE).deadline(deadline));
     JsonNode task = leased();
@@ -125,7 +39,7 @@ public class TasksTest extends ServerTest {
   }
 
   @Test
-  void what_a_job_brings_along_is_in_its_envelope_and_left_out_where_there_is_nothing() {
+  void attributes_of_a_job_are_in_its_envelope_unless_there_are_none() {
     holdfast.enqueue(brings(Job.of("echo").queue(QUEUE)));
     JsonNode task = leased();
     assertThat(task.get("assetId").asText()).isEqualTo("orders");
@@ -141,7 +55,7 @@ public class TasksTest extends ServerTest {
   }
 
   @Test
-  void a_task_runs_from_the_lease_to_its_end() {
+  void a_task_runs_from_its_lease_to_its_completion() {
     JobId job = enqueued();
     JsonNode task = leased();
     assertThat(task.get("taskId").asText()).isEqualTo(job.toString());
@@ -190,7 +104,7 @@ public class TasksTest extends ServerTest {
   }
 
   @Test
-  void fields_that_are_not_known_are_passed_over_in_every_callback() {
+  void unknown_fields_are_ignored_in_every_callback() {
     JobId job = enqueued();
     JsonNode task = leased();
     callback(task, "started", more(task, started())).ok();
@@ -208,7 +122,7 @@ public class TasksTest extends ServerTest {
   }
 
   @Test
-  void a_callback_with_the_name_of_another_attempt_is_refused() {
+  void a_callback_with_the_id_of_another_attempt_is_rejected() {
     JobId job = enqueued();
     JsonNode task = leased();
     for (String callback : List.of("started", "heartbeat", "completed")) {
@@ -306,7 +220,7 @@ public class TasksTest extends ServerTest {
   }
 
   @Test
-  void a_zombie_is_told_that_it_is_one() {
+  void a_worker_that_lost_its_lease_is_answered_lease_lost() {
     JobId job = enqueued();
     JsonNode task = leased();
     db.expireLeases();
@@ -323,51 +237,8 @@ public class TasksTest extends ServerTest {
     assertThat(late.body().get("receivedAttempt").asInt()).isEqualTo(1);
   }
 
-  private static Map<String, Object> failed(int attempt, String category) {
-    return Map.of(
-        "attempt",
-        attempt,
-        "workerId",
-        "w1",
-        "outcome",
-        "FAILED",
-        "error",
-        Map.of("category", category, "message", "no luck"),
-        "metrics",
-        Map.of("cpuTimeMs", 5_000));
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "USER_CODE,RETRYING",
-    "DATA_QUALITY,FAILED",
-    "INFRASTRUCTURE,RETRYING",
-    "CONFIGURATION,FAILED",
-    "TIMEOUT,RETRYING",
-    "CANCELLED,FAILED"
-  })
-  void the_category_decides_whether_it_is_tried_again(String category, String state) {
-    JobId job = enqueued();
-    JsonNode done = callback(leased(), "completed", failed(1, category)).ok();
-    assertThat(done.get("finalState").asText()).isEqualTo(state);
-    assertThat(state(job)).isEqualTo(state);
-  }
-
   @Test
-  void whoever_failed_may_say_that_trying_again_is_of_no_use() {
-    enqueued();
-    JsonNode done =
-        callback(
-                leased(),
-                "completed",
-                failedBody(
-                    1, Map.of("category", "USER_CODE", "message", "never", "retryable", false)))
-            .ok();
-    assertThat(done.get("finalState").asText()).isEqualTo("FAILED");
-  }
-
-  @Test
-  void a_completion_is_answered_the_same_even_when_the_task_has_gone_on() {
+  void a_repeated_completion_is_answered_the_same_after_later_attempts() {
     JobId job = enqueued();
     JsonNode first = leased();
     JsonNode answer = callback(first, "completed", failed(1, "USER_CODE")).ok();
@@ -378,16 +249,6 @@ public class TasksTest extends ServerTest {
     assertThat(again.get("finalState")).isEqualTo(answer.get("finalState"));
     callback(first, "completed", failed(1, "TIMEOUT")).is(409, "attempt_mismatch");
     assertThat(state(job)).isEqualTo("RUNNING");
-  }
-
-  @Test
-  void what_a_worker_tells_of_its_end_can_be_read() {
-    JobId job = enqueued();
-    callback(leased(), "completed", failed(1, "DATA_QUALITY")).ok();
-    JsonNode attempt =
-        client.get("/v1/jobs/" + job + "/attempts", null).ok().get("attempts").get(0);
-    assertThat(attempt.get("metrics").get("cpuTimeMs").asInt()).isEqualTo(5_000);
-    assertThat(attempt.get("failure").get("category").asText()).isEqualTo("DATA_QUALITY");
   }
 
   @Test
@@ -409,7 +270,7 @@ public class TasksTest extends ServerTest {
   }
 
   @Test
-  void everything_is_there_under_api_too() {
+  void every_route_also_exists_under_api() {
     enqueued();
     JsonNode task = leased();
     client

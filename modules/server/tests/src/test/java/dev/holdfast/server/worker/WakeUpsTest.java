@@ -65,9 +65,9 @@ public class WakeUpsTest extends ServerTest {
   }
 
   @Test
-  void a_ring_wakes_one_of_those_who_wait_and_the_first_who_came() throws Exception {
+  void a_notification_wakes_only_the_longest_waiter() throws Exception {
     wakeUps.close();
-    // However slow the machine is, whoever was woken is not yet given up.
+    // However slow the machine is, the claim of a woken waiter does not time out.
     wakeUps = new WakeUps(subscription, LONG);
     quiet();
     List<CompletableFuture<List<Line>>> all = new ArrayList<>();
@@ -85,19 +85,19 @@ public class WakeUpsTest extends ServerTest {
   }
 
   @Test
-  void if_the_one_who_was_woken_does_not_claim_another_one_is_woken() throws Exception {
+  void if_the_woken_waiter_does_not_claim_another_is_woken() throws Exception {
     quiet();
     CompletableFuture<List<Line>> full = waiting("full", LONG);
     CompletableFuture<List<Line>> free = waiting("free", LONG);
     enqueued();
     assertThat(get(full)).containsExactly(LINE);
     assertThat(get(free)).containsExactly(LINE);
-    // Each is told once: a worker without a free place is not told over and over.
+    // Each is woken once: a worker without a free slot is not woken repeatedly.
     assertThat(wakeUps.await("full", Set.of(LINE), Duration.ofMillis(300))).isEmpty();
   }
 
   @Test
-  void a_claim_that_took_all_it_asked_for_wakes_the_next() throws Exception {
+  void a_full_claim_wakes_the_next_waiter() throws Exception {
     quiet();
     CompletableFuture<List<Line>> next = waiting("next", LONG);
     wakeUps.looked(LINE, System.nanoTime(), true);
@@ -105,17 +105,17 @@ public class WakeUpsTest extends ServerTest {
   }
 
   @Test
-  void what_is_rung_while_nobody_waits_is_kept_for_whoever_comes() throws Exception {
+  void a_wake_up_without_waiters_is_kept_for_the_next_one() throws Exception {
     quiet();
     long before = System.nanoTime();
     enqueued();
-    // A claim that began before the ring says nothing about it.
+    // A claim that began before the notification does not answer it.
     wakeUps.looked(LINE, before, false);
     assertThat(get(waiting("late", LONG))).containsExactly(LINE);
   }
 
   @Test
-  void whoever_waits_in_vain_is_told_so_and_a_stopping_server_sends_all_home() throws Exception {
+  void a_long_poll_that_times_out_is_answered_and_a_stopping_server_answers_all() throws Exception {
     quiet();
     assertThat(wakeUps.await("patient", Set.of(LINE), Duration.ofMillis(50))).isEmpty();
     CompletableFuture<List<Line>> last = waiting("last", LONG);
@@ -125,7 +125,7 @@ public class WakeUpsTest extends ServerTest {
   }
 
   @Test
-  void over_http_the_answer_names_the_queue() {
+  void over_http_the_response_names_the_queue() {
     enqueued();
     Map<String, Object> question =
         Map.of("workerId", "w1", "queues", List.of("other", QUEUE), "waitMs", 30_000);

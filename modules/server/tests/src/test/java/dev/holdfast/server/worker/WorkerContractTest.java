@@ -51,7 +51,7 @@ public class WorkerContractTest extends ServerTest {
     return Wire.tree(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Sends what stands there, with a bearer unless it names one itself. */
+  /** Sends the documented request, with a bearer token unless it has one. */
   private Client.Reply send(String name, String place, String value, String bearer)
       throws IOException {
     String request = page(name).replace(place, value);
@@ -78,7 +78,7 @@ public class WorkerContractTest extends ServerTest {
   }
 
   @Test
-  void a_task_goes_from_its_lease_to_its_end() throws IOException {
+  void a_task_runs_from_its_lease_to_its_completion() throws IOException {
     enqueued();
     assertThat(page("lease.http")).contains("Authorization: Bearer <API key of role worker>");
     String key = key(Role.WORKER, null);
@@ -98,6 +98,10 @@ public class WorkerContractTest extends ServerTest {
           .containsExactly("partition 5 of 10\n1000000 rows so far\n");
     }
 
+    callback("event.http", task).ok();
+    assertThat(holdfast.queries().timeline(id(task)))
+        .anyMatch(event -> event.type().equals("encoded"));
+
     JsonNode completed = callback("completed.http", task).ok();
     assertThat(completed.get("acknowledged").asBoolean()).isTrue();
     assertThat(completed.get("finalState").asText()).isEqualTo("SUCCEEDED");
@@ -110,7 +114,7 @@ public class WorkerContractTest extends ServerTest {
   }
 
   @Test
-  void a_failure_says_when_to_try_again() throws IOException {
+  void a_failure_sets_the_time_of_its_retry() throws IOException {
     enqueued();
     JsonNode task = leased();
     assertThat(callback("failed.http", task).ok().get("finalState").asText()).isEqualTo("RETRYING");
@@ -121,7 +125,7 @@ public class WorkerContractTest extends ServerTest {
   }
 
   @Test
-  void what_an_operator_asks_comes_with_the_heartbeat() throws IOException {
+  void a_command_of_an_operator_comes_with_the_heartbeat() throws IOException {
     enqueued();
     JsonNode task = leased();
     client

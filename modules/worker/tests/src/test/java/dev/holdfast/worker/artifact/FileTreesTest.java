@@ -13,7 +13,7 @@ class FileTreesTest {
   @TempDir Path folder;
 
   @Test
-  void all_goes_but_what_links_lead_to() throws Exception {
+  void a_tree_is_deleted_without_following_symbolic_links() throws Exception {
     Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
     Files.writeString(elsewhere.resolve("kept"), "x");
     Path tree = Files.createDirectories(folder.resolve("tree/a/b"));

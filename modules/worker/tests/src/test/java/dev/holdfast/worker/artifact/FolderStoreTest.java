@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.RefusedException;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -14,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,15 +51,45 @@ class FolderStoreTest {
   }
 
   @Test
-  void what_is_staged_is_not_yet_seen() throws IOException {
+  void a_staged_file_is_not_yet_visible() throws IOException {
     ArtifactStore.Staged staged = staged(1, "one");
     assertThat(published()).doesNotExist();
     assertThat(staged.publish()).isTrue();
     assertThat(published()).hasContent("one");
   }
 
+  private FolderStore.Received received(String text) throws IOException {
+    InputStream in = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
+    return store.receive(new Lease(job, 1), NAME, in);
+  }
+
   @Test
-  void what_is_discarded_leaves_no_file() throws IOException {
+  void a_file_that_is_received_twice_at_once_is_one_or_the_other() throws IOException {
+    FolderStore.Received one = received("one");
+    FolderStore.Received other = received("other");
+    ArtifactStore.Staged staged = one.stage();
+    one.discard();
+    assertThat(staged.artifact().size()).isEqualTo(3);
+    assertThat(staged.publish()).isTrue();
+    assertThat(published()).hasContent("one");
+    assertThat(other.stage().publish()).isTrue();
+    assertThat(published()).hasContent("other");
+  }
+
+  @Test
+  void what_is_not_received_to_its_end_leaves_no_file() throws IOException {
+    InputStream broken = InputStream.nullInputStream();
+    broken.close();
+    assertThatThrownBy(() -> store.receive(new Lease(job, 1), NAME, broken))
+        .isInstanceOf(IOException.class);
+    received("one").discard();
+    try (Stream<Path> all = Files.walk(folder)) {
+      assertThat(all.filter(Files::isRegularFile)).isEmpty();
+    }
+  }
+
+  @Test
+  void a_discarded_file_is_deleted() throws IOException {
     staged(1, "one").discard();
     store.tidy(job);
     assertThat(folder.resolve("results/.staged/" + job)).doesNotExist();
@@ -63,7 +97,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void one_who_was_accepted_and_slept_while_a_later_attempt_published_moves_nothing()
+  void an_accepted_attempt_publishes_nothing_after_a_later_attempt_has_published()
       throws IOException {
     ArtifactStore.Staged sleeper = staged(1, "one");
     assertThat(staged(2, "two").publish()).isTrue();
@@ -72,7 +106,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void one_who_was_quick_is_replaced_by_the_later_attempt() throws IOException {
+  void the_file_of_an_earlier_attempt_is_replaced_by_a_later_one() throws IOException {
     ArtifactStore.Staged second = staged(2, "two");
     assertThat(staged(1, "one").publish()).isTrue();
     assertThat(second.publish()).isTrue();
@@ -80,7 +114,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void a_later_attempt_that_is_only_preparing_takes_nothing_away() throws IOException {
+  void a_later_attempt_that_only_stages_removes_nothing() throws IOException {
     ArtifactStore.Staged first = staged(1, "one");
     staged(2, "two");
     assertThat(first.publish()).isTrue();
@@ -88,7 +122,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void an_earlier_attempt_takes_nothing_away_from_a_later_one() throws IOException {
+  void an_earlier_attempt_removes_nothing_of_a_later_one() throws IOException {
     ArtifactStore.Staged second = staged(2, "two");
     staged(1, "one").publish();
     assertThat(second.publish()).isTrue();
@@ -96,8 +130,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void however_two_attempts_race_the_reader_sees_whole_files_and_the_later_one_stays()
-      throws Exception {
+  void when_two_attempts_race_readers_see_whole_files_and_the_later_one_is_kept() throws Exception {
     String one = "1".repeat(200_000);
     String two = "2".repeat(200_000);
     AtomicBoolean done = new AtomicBoolean();
@@ -140,7 +173,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void only_plain_files_are_taken() throws IOException {
+  void only_regular_files_are_accepted() throws IOException {
     Lease lease = new Lease(job, 1);
     Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of("/etc/passwd"));
     assertThatThrownBy(() -> store.stage(lease, NAME, link))

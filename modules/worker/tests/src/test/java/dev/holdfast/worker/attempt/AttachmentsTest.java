@@ -26,7 +26,7 @@ class AttachmentsTest extends AttemptContextFixture {
   }
 
   @Test
-  void what_is_attached_is_asked_to_end_when_the_handler_should_stop() {
+  void attachments_are_terminated_when_the_handler_should_stop() {
     context.attach(attachment("one"));
     stop(new StopReason.Cancelled("wanted"));
     until(() -> !calls.isEmpty());
@@ -34,7 +34,7 @@ class AttachmentsTest extends AttemptContextFixture {
   }
 
   @Test
-  void what_is_attached_is_killed_at_once_when_the_lease_is_lost() {
+  void attachments_are_killed_at_once_when_the_lease_is_lost() {
     context.attach(attachment("one"));
     stop(new StopReason.LeaseRanOut());
     until(() -> !calls.isEmpty());
@@ -42,7 +42,7 @@ class AttachmentsTest extends AttemptContextFixture {
   }
 
   @Test
-  void what_is_attached_after_the_handler_should_have_stopped_is_killed_before_it_returns() {
+  void an_attachment_made_after_the_stop_is_killed_before_attach_returns() {
     stop(new StopReason.Cancelled("wanted"));
     context.attach(attachment("late"));
     assertThat(calls).containsExactly("kill late");
@@ -58,7 +58,7 @@ class AttachmentsTest extends AttemptContextFixture {
   }
 
   @Test
-  void what_was_closed_is_left_alone() {
+  void a_closed_attachment_is_not_killed() {
     context.attach(attachment("one")).close();
     Attachment same = attachment("two");
     JobContext.Attached first = context.attach(same);
@@ -70,7 +70,7 @@ class AttachmentsTest extends AttemptContextFixture {
   }
 
   @Test
-  void one_that_cannot_be_killed_keeps_neither_others_nor_the_attempt_from_ending() {
+  void an_attachment_that_cannot_be_killed_does_not_keep_others_or_the_attempt_from_ending() {
     context.attach(
         new Attachment() {
           @Override
@@ -88,7 +88,7 @@ class AttachmentsTest extends AttemptContextFixture {
   }
 
   @Test
-  void whoever_attaches_while_the_attempt_is_stopped_is_told_by_one_of_the_two() throws Exception {
+  void an_attachment_made_during_the_stop_is_ended() throws Exception {
     for (int i = 0; i < 500; i++) {
       StopSignal raced = new StopSignal(job.lease());
       AtomicInteger told = new AtomicInteger();

@@ -35,7 +35,7 @@ abstract class AttemptContextFixture {
     outbox.close();
   }
 
-  // ---- attached
+  // ---- attachments
 
   final Queue<String> calls = new ConcurrentLinkedQueue<>();
 }

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What a handler reports and is told through its context. */
+/** What a handler reports and receives through its context. */
 class AttemptContextTest extends AttemptContextFixture {
   private List<Integer> percents() {
     List<Integer> percents = new ArrayList<>();
@@ -43,14 +43,14 @@ class AttemptContextTest extends AttemptContextFixture {
   // ---- progress
 
   @Test
-  void progress_does_not_wait_to_be_written() {
+  void reporting_progress_does_not_wait_for_the_write() {
     source.away = true;
     context.progress(10, "working");
     assertThat(source.calls).isEmpty();
   }
 
   @Test
-  void the_latest_of_what_came_while_one_was_written_is_written_next() {
+  void the_latest_progress_reported_during_a_write_is_written_next() {
     for (int percent = 0; percent < 60; percent++) {
       context.progress(percent);
     }
@@ -60,7 +60,7 @@ class AttemptContextTest extends AttemptContextFixture {
   }
 
   @Test
-  void no_more_than_one_report_waits_while_the_source_is_away() {
+  void at_most_one_report_waits_while_the_source_is_unreachable() {
     source.away = true;
     for (int i = 0; i < 1_000; i++) {
       context.progress(i / 10);
@@ -86,7 +86,7 @@ class AttemptContextTest extends AttemptContextFixture {
   }
 
   @Test
-  void progress_after_the_end_or_after_a_stop_is_passed_over() {
+  void progress_after_the_end_or_a_stop_is_ignored() {
     stop(new StopReason.Cancelled("wanted"));
     context.progress(1);
     end();
@@ -104,7 +104,7 @@ class AttemptContextTest extends AttemptContextFixture {
   }
 
   @Test
-  void a_progress_that_is_refused_tells_that_the_lease_is_lost() {
+  void a_rejected_progress_report_marks_the_lease_as_lost() {
     source.held.clear();
     context.progress(1);
     outbox.runOnce();
@@ -142,7 +142,7 @@ class AttemptContextTest extends AttemptContextFixture {
   }
 
   @Test
-  void an_event_without_a_lease_is_refused_and_told() {
+  void an_event_without_a_lease_is_rejected_and_marks_the_lease_as_lost() {
     outbox.start();
     source.held.clear();
     assertThatThrownBy(() -> context.event("late", ""))
@@ -152,14 +152,14 @@ class AttemptContextTest extends AttemptContextFixture {
   }
 
   @Test
-  void an_event_after_the_end_is_refused_without_asking() {
+  void an_event_after_the_end_is_refused_without_a_call_to_the_source() {
     end();
     assertThatThrownBy(() -> context.event("late", "")).isInstanceOf(LeaseLostException.class);
     assertThat(source.calls).isEmpty();
   }
 
   @Test
-  void an_event_that_cannot_be_stored_is_refused_by_name() {
+  void an_event_that_cannot_be_stored_is_refused_with_its_code() {
     outbox.start();
     source.unstorable.add(job.lease());
     assertThatThrownBy(() -> context.event("bad", ""))
@@ -205,7 +205,7 @@ class AttemptContextTest extends AttemptContextFixture {
   }
 
   @Test
-  void a_progress_that_cannot_be_written_in_time_is_given_up() {
+  void progress_that_cannot_be_written_in_time_is_dropped() {
     context.progress(50);
     context.settlingInTransaction();
     outbox.runOnce();
@@ -213,7 +213,7 @@ class AttemptContextTest extends AttemptContextFixture {
   }
 
   @Test
-  void once_settling_progress_is_passed_over_and_events_are_refused() {
+  void while_settling_progress_is_ignored_and_events_are_refused() {
     context.settlingInTransaction();
     context.progress(50);
     assertThatThrownBy(() -> context.event("late", ""))
@@ -227,7 +227,7 @@ class AttemptContextTest extends AttemptContextFixture {
   // ---- cancelling
 
   @Test
-  void a_check_leaves_the_handler_once_it_is_told_to_stop() {
+  void check_cancelled_throws_once_the_handler_should_stop() {
     context.checkCancelled();
     assertThat(context.isCancelled()).isFalse();
     stop(new StopReason.Cancelled("not needed"));
@@ -238,7 +238,7 @@ class AttemptContextTest extends AttemptContextFixture {
   }
 
   @Test
-  void callbacks_run_once_each_and_one_that_throws_harms_no_other() throws Exception {
+  void callbacks_run_once_each_even_if_one_throws() throws Exception {
     AtomicInteger calls = new AtomicInteger();
     CountDownLatch last = new CountDownLatch(1);
     context.onCancel(calls::incrementAndGet);
@@ -253,7 +253,7 @@ class AttemptContextTest extends AttemptContextFixture {
   }
 
   @Test
-  void a_callback_that_comes_late_runs_at_once() {
+  void a_callback_registered_after_the_stop_runs_at_once() {
     stop(new StopReason.TimedOut());
     AtomicInteger calls = new AtomicInteger();
     context.onCancel(calls::incrementAndGet);
@@ -261,7 +261,7 @@ class AttemptContextTest extends AttemptContextFixture {
   }
 
   @Test
-  void callbacks_run_also_when_handlers_compute_on_every_core() throws Exception {
+  void callbacks_run_while_handlers_compute_on_every_core() throws Exception {
     CountDownLatch called = new CountDownLatch(1);
     context.onCancel(called::countDown);
     long atMost = System.nanoTime() + Duration.ofSeconds(15).toNanos();
@@ -288,7 +288,7 @@ class AttemptContextTest extends AttemptContextFixture {
   }
 
   @Test
-  void a_reason_that_outranks_the_first_is_what_counts_in_the_end() {
+  void a_stop_reason_that_outranks_the_first_replaces_it() {
     assertThat(signal.set(new StopReason.Cancelled("wanted"))).isTrue();
     assertThat(signal.set(new StopReason.LeaseLost())).isFalse();
     assertThat(signal.set(new StopReason.TimedOut())).isFalse();
@@ -298,7 +298,7 @@ class AttemptContextTest extends AttemptContextFixture {
   // ---- steps
 
   @Test
-  void what_operators_ask_is_heard_while_steps_are_loaded() throws Exception {
+  void commands_of_operators_are_received_while_steps_are_loaded() throws Exception {
     outbox.start();
     CountDownLatch inStep = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);

@@ -16,10 +16,10 @@ import dev.holdfast.worker.handler.UnknownKind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** How handlers leave, and how their attempts end. */
+/** How handlers end, and how their attempts are settled. */
 class AttemptExecutorTest extends AttemptExecutorFixture {
   @Test
-  void what_a_handler_returns_is_the_result() {
+  void the_return_value_of_a_handler_is_the_result() {
     assertThat(end(host.run(job, (payload, context) -> "fine")))
         .extracting(TestHost.End::settlement, TestHost.End::ack)
         .containsExactly(new Settlement.Succeed(job.lease(), new Json("\"fine\"")), Ack.ACCEPTED);
@@ -34,7 +34,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void a_kind_that_others_may_know_is_left_for_them_longer_every_time() {
+  void a_kind_that_other_workers_may_handle_is_snoozed_longer_each_time() {
     host.knownElsewhere = job -> true;
     assertThat(end(host.run(job, (Kind<?>) null)).settlement())
         .isEqualTo(new Settlement.Snooze(job.lease(), Duration.ofSeconds(1)));
@@ -44,7 +44,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void while_it_asks_who_knows_its_kind_an_attempt_does_not_wait_for_a_thread() {
+  void an_attempt_has_begun_while_it_asks_whether_other_workers_handle_its_kind() {
     AttemptExecutor run = host.run(job, (Kind<?>) null);
     assertThat(run.hasBegun()).isFalse();
     host.knownElsewhere = asked -> run.hasBegun();
@@ -52,7 +52,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void a_source_that_knows_no_other_workers_goes_by_how_often_it_was_left() {
+  void a_source_without_knowledge_of_other_workers_goes_by_the_attempt_number() {
     Duration patience = Duration.ofSeconds(6);
     assertThat(source.mayBeKnown(job, Duration.ZERO)).isFalse();
     assertThat(source.mayBeKnown(job, patience)).isTrue();
@@ -61,7 +61,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void a_payload_that_does_not_fit_is_not_retried() {
+  void a_payload_of_the_wrong_type_is_not_retried() {
     Failure failure = failure(host.run(job, Kind.of("k", Integer.class, (n, context) -> n)));
     assertThat(failure.category()).isEqualTo(FailureCategory.DATA_QUALITY);
     assertThat(failure.code()).isEqualTo(Failure.VALIDATION);
@@ -85,7 +85,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void a_failure_says_what_the_handler_said() {
+  void a_failure_is_the_one_the_handler_threw() {
     Failure failure =
         failureOf(
             (payload, context) -> {
@@ -97,7 +97,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void out_of_memory_is_the_machine_s_fault() {
+  void out_of_memory_is_a_retryable_infrastructure_failure() {
     Failure failure =
         failureOf(
             (payload, context) -> {
@@ -108,7 +108,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void an_exception_that_cannot_be_read_is_still_a_failure() {
+  void an_exception_whose_message_cannot_be_read_is_still_a_failure() {
     Failure failure =
         failureOf(
             (payload, context) -> {
@@ -125,7 +125,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void a_snooze_is_no_failure() {
+  void a_snooze_is_not_a_failure() {
     assertThat(
             end(host.run(
                     job,
@@ -137,7 +137,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void a_snooze_into_the_past_fails_the_attempt_and_nothing_else() {
+  void a_snooze_into_the_past_fails_only_the_attempt() {
     Failure failure =
         failureOf(
             (payload, context) -> {
@@ -148,7 +148,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void progress_out_of_range_fails_the_call_and_the_handler_may_go_on() {
+  void progress_out_of_range_throws_and_the_handler_may_continue() {
     TestHost.End end =
         end(
             host.run(
@@ -166,7 +166,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void progress_out_of_range_that_nobody_catches_fails_the_attempt_and_not_the_job() {
+  void uncaught_progress_out_of_range_fails_the_attempt_and_not_the_job() {
     Failure failure =
         failureOf(
             (payload, context) -> {
@@ -178,7 +178,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void what_the_handler_reported_is_written_before_its_end() {
+  void reports_of_the_handler_are_written_before_its_settlement() {
     end(
         host.run(
             job,
@@ -193,7 +193,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void trouble_around_the_handler_fails_the_attempt() {
+  void an_error_outside_the_handler_fails_the_attempt() {
     AttemptExecutor run = host.run(job, (payload, context) -> null);
     run.broken(new IllegalStateException("no timer"));
     Settlement settlement = end().settlement();

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Attempts that are stopped, cancelled or given up. */
+/** Attempts that are stopped, cancelled or abandoned. */
 class AttemptStopTest extends AttemptExecutorFixture {
   private final AtomicBoolean begun = new AtomicBoolean();
 
@@ -32,7 +32,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void a_stop_is_seen_before_the_interrupt() {
+  void a_stop_is_visible_before_the_interrupt() {
     AtomicBoolean seen = new AtomicBoolean();
     CountDownLatch inHandler = new CountDownLatch(1);
     AttemptExecutor run =
@@ -56,7 +56,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void a_handler_that_was_told_to_stop_before_it_began_does_not_begin() {
+  void a_handler_that_was_stopped_before_it_began_does_not_begin() {
     AttemptExecutor run = noticed();
     run.stop(new StopReason.Cancelled("wanted"));
     assertThat(end(run).settlement()).isEqualTo(new Settlement.Cancel(job.lease(), null));
@@ -64,7 +64,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void one_that_no_thread_has_come_to_is_cancelled_without_waiting_for_a_thread() {
+  void an_attempt_without_a_thread_is_cancelled_without_waiting_for_one() {
     AttemptExecutor run = host.run(job, (payload, context) -> "done");
     run.stop(new StopReason.Cancelled("wanted"));
     assertThat(end().settlement()).isEqualTo(new Settlement.Cancel(job.lease(), null));
@@ -74,7 +74,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void its_time_counts_from_when_its_handler_begins() {
+  void the_timeout_counts_from_the_start_of_the_handler() {
     AttemptExecutor[] run = new AttemptExecutor[1];
     run[0] =
         host.run(
@@ -88,7 +88,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void one_that_is_late_when_it_would_begin_does_not() {
+  void an_attempt_past_its_deadline_does_not_begin() {
     AttemptExecutor run = noticed();
     host.whenBeginning = late -> late.stop(new StopReason.PastDeadline());
     assertThat(failure(run).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
@@ -96,7 +96,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void a_result_counts_though_the_job_was_cancelled_meanwhile() {
+  void a_result_counts_though_the_job_was_cancelled_before_it() {
     AttemptExecutor[] run = new AttemptExecutor[1];
     run[0] =
         host.run(
@@ -124,7 +124,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void an_attempt_that_has_ended_is_not_stopped_any_more() {
+  void an_ended_attempt_is_not_stopped() {
     AttemptExecutor run = host.run(job, (payload, context) -> null);
     end(run);
     run.stop(new StopReason.Shutdown());
@@ -135,7 +135,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void a_handler_that_was_given_up_no_longer_holds_its_job() {
+  void an_abandoned_handler_no_longer_has_the_lease() {
     CountDownLatch inHandler = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     AtomicBoolean refused = new AtomicBoolean();
@@ -165,7 +165,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void leaving_stopping_and_giving_up_at_once_end_the_attempt_once() throws Exception {
+  void concurrent_return_stop_and_abandonment_end_the_attempt_once() throws Exception {
     for (int i = 0; i < 300; i++) {
       LeasedJob raced = Samples.job();
       CyclicBarrier barrier = new CyclicBarrier(3);
@@ -190,7 +190,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void what_is_attached_is_killed_before_an_abandoned_attempt_is_settled() {
+  void attachments_are_killed_before_an_abandoned_attempt_is_settled() {
     Attached program = new Attached();
     AttemptExecutor run = attaching(program);
     run.stop(new StopReason.Cancelled("wanted"));
@@ -204,7 +204,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void what_is_attached_is_killed_when_the_lease_is_lost_after_a_cancel() {
+  void attachments_are_killed_when_the_lease_is_lost_after_a_cancel() {
     Attached program = new Attached();
     AttemptExecutor run = attaching(program);
     run.stop(new StopReason.Cancelled("wanted"));

@@ -53,7 +53,7 @@ class JobLogTest {
   }
 
   @Test
-  void lines_are_gathered_and_told_about_once_a_second_and_not_when_there_are_none() {
+  void lines_are_gathered_and_reported_at_most_once_a_second() {
     log.line("one");
     log.line("two");
     assertThat(told).isEmpty();
@@ -72,7 +72,7 @@ class JobLogTest {
   }
 
   @Test
-  void a_full_piece_is_followed_by_the_next_and_not_told_again() {
+  void a_full_piece_is_followed_by_the_next_and_not_reported_again() {
     String line = "x".repeat(1_500);
     List.of(line, line, "third " + line, "fourth").forEach(log::line);
     passes(GATHER);
@@ -85,7 +85,7 @@ class JobLogTest {
   }
 
   @Test
-  void a_flood_is_bounded_and_its_end_is_what_is_told() {
+  void a_flood_of_lines_is_bounded_and_its_end_is_reported() {
     for (int i = 0; i < 200_000; i++) {
       log.line("line " + i);
     }
@@ -97,7 +97,7 @@ class JobLogTest {
   }
 
   @Test
-  void while_nothing_can_be_written_nothing_more_is_told() {
+  void while_nothing_can_be_written_nothing_more_is_reported() {
     answer = new CompletableFuture<>();
     log.line("one");
     passes(GATHER);
@@ -110,7 +110,7 @@ class JobLogTest {
   }
 
   @Test
-  void what_could_not_be_told_harms_nobody_and_a_lost_lease_is_passed_on() {
+  void a_failed_report_is_ignored_and_a_rejected_one_marks_the_lease_as_lost() {
     answer = CompletableFuture.failedFuture(new Outbox.StoppedException());
     log.line("one");
     passes(GATHER);
@@ -122,7 +122,7 @@ class JobLogTest {
   }
 
   @Test
-  void the_last_lines_are_told_at_the_end_and_none_after_it() {
+  void the_last_lines_are_reported_at_the_end_and_none_after_it() {
     log.line("one");
     log.end(true);
     assertThat(text(0)).isEqualTo("one\n");
@@ -134,7 +134,7 @@ class JobLogTest {
   }
 
   @Test
-  void an_attempt_that_settled_itself_tells_no_more() {
+  void an_attempt_that_settled_itself_reports_no_more_lines() {
     log.line("one");
     log.end(false);
     passes(GATHER);
@@ -142,7 +142,7 @@ class JobLogTest {
   }
 
   @Test
-  void secrets_are_hidden_though_colours_part_them_and_long_lines_are_cut() {
+  void secrets_split_by_colour_codes_are_redacted_and_long_lines_are_cut() {
     log.line("the key is correct \u001b[31mhorse\u001b[0m");
     log.line("password=hunter22");
     log.line("y".repeat(1_000_000));

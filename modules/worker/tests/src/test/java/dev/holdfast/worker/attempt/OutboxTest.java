@@ -50,7 +50,7 @@ class OutboxTest {
   }
 
   @Test
-  void each_gets_the_answer_for_its_own_row() {
+  void each_caller_gets_the_result_of_its_own_row() {
     CompletableFuture<Ack> held = settle(held());
     CompletableFuture<Ack> lost = settle(Samples.job());
     outbox.runOnce();
@@ -59,7 +59,7 @@ class OutboxTest {
   }
 
   @Test
-  void after_a_large_batch_the_next_one_is_gathered_for_a_moment() {
+  void after_a_large_batch_the_next_one_is_collected_for_a_moment() {
     ManualNanos nanos = new ManualNanos();
     Outbox gathering = new Outbox(source, nanos);
     settleMany(gathering, 40);
@@ -87,7 +87,7 @@ class OutboxTest {
   }
 
   @Test
-  void what_came_in_during_one_batch_is_the_next_one() throws Exception {
+  void rows_added_during_one_batch_form_the_next_one() throws Exception {
     CountDownLatch inSettle = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
     source.before =
@@ -110,7 +110,7 @@ class OutboxTest {
   }
 
   @Test
-  void what_a_job_reports_is_written_before_it_is_settled() {
+  void reports_of_a_job_are_written_before_its_settlement() {
     LeasedJob job = held();
     CompletableFuture<Ack> first = report(job, 50);
     CompletableFuture<Ack> second = report(job, 100);
@@ -122,7 +122,7 @@ class OutboxTest {
   }
 
   @Test
-  void a_row_that_cannot_be_stored_does_not_take_the_others_with_it() {
+  void a_row_that_cannot_be_stored_does_not_fail_the_others() {
     List<CompletableFuture<Ack>> fine = new ArrayList<>();
     fine.add(settle(held()));
     LeasedJob bad = held();
@@ -135,7 +135,7 @@ class OutboxTest {
   }
 
   @Test
-  void a_report_that_cannot_be_stored_does_not_keep_settlements_from_being_written() {
+  void a_report_that_cannot_be_stored_does_not_block_settlements() {
     LeasedJob bad = held();
     source.unstorable.add(bad.lease());
     CompletableFuture<Ack> refused = report(bad, 10);
@@ -146,7 +146,7 @@ class OutboxTest {
   }
 
   @Test
-  void while_the_source_is_away_everything_waits_and_is_then_written_in_order() {
+  void rows_wait_while_the_source_is_unreachable_and_are_then_written_in_order() {
     LeasedJob job = held();
     CompletableFuture<Ack> before = report(job, 1);
     source.away = true;
@@ -164,7 +164,7 @@ class OutboxTest {
   }
 
   @Test
-  void what_was_written_before_the_source_went_away_is_not_written_again() {
+  void rows_written_before_an_outage_are_not_written_again() {
     LeasedJob job = held();
     CompletableFuture<Ack> reported = report(job, 1);
     CompletableFuture<Ack> settled = settle(job);
@@ -197,7 +197,7 @@ class OutboxTest {
   }
 
   @Test
-  void a_row_that_somebody_holds_locked_holds_up_nobody_else() throws Exception {
+  void a_locked_row_delays_no_other_job() throws Exception {
     LeasedJob locked = held();
     CountDownLatch unlocked = new CountDownLatch(1);
     source.beforeSettle =
@@ -219,7 +219,7 @@ class OutboxTest {
   }
 
   @Test
-  void unexplained_trouble_is_tried_again_apart_and_holds_up_nobody() throws Exception {
+  void an_unexplained_error_is_retried_separately_and_delays_no_other_row() throws Exception {
     LeasedJob locked = held();
     LeasedJob other = held();
     CountDownLatch free = new CountDownLatch(1);
@@ -239,7 +239,7 @@ class OutboxTest {
   }
 
   @Test
-  void unexplained_trouble_that_stays_is_told_in_the_end() {
+  void an_unexplained_error_that_persists_is_reported() {
     source.before =
         verb -> {
           throw new IllegalStateException("no way");
@@ -270,7 +270,7 @@ class OutboxTest {
   }
 
   @Test
-  void a_settlement_apart_survives_an_outage() throws Exception {
+  void a_separate_settlement_survives_an_outage() throws Exception {
     source.away = true;
     CompletableFuture<Ack> apart =
         outbox.settleApart(new Settlement.Release(held().lease(), false));
@@ -280,7 +280,7 @@ class OutboxTest {
   }
 
   @Test
-  void a_source_that_forgets_an_answer_leaves_nobody_waiting() throws Exception {
+  void a_row_without_a_result_from_the_source_counts_as_lease_lost() throws Exception {
     CompletableFuture<Ack> first = settle(held());
     CompletableFuture<Ack> second = settle(held());
     source.forgetsAnAnswer = true;
@@ -290,7 +290,7 @@ class OutboxTest {
   }
 
   @Test
-  void when_it_closes_nobody_is_left_waiting() {
+  void closing_completes_all_waiting_callers() {
     source.away = true;
     CompletableFuture<Ack> inBatch = settle(held());
     assertThatThrownBy(outbox::runOnce).isInstanceOf(SourceUnavailableException.class);
@@ -307,7 +307,7 @@ class OutboxTest {
   }
 
   @Test
-  void closing_and_adding_at_once_never_loses_an_answer() throws Exception {
+  void concurrent_close_and_add_complete_every_caller() throws Exception {
     for (int i = 0; i < 200; i++) {
       Outbox racing = new Outbox(source);
       racing.start();

@@ -25,7 +25,7 @@ class OwnSettlementTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void a_commit_whose_answer_was_lost_is_recognised() {
+  void a_commit_whose_response_was_lost_is_recognised() {
     TestHost.End end =
         end(
             host.run(
@@ -52,7 +52,7 @@ class OwnSettlementTest extends AttemptExecutorFixture {
   }
 
   @Test
-  void when_it_cannot_be_asked_the_fence_decides() {
+  void when_the_commit_cannot_be_queried_the_failure_is_settled_under_the_fence() {
     source.before =
         verb -> {
           if (verb.equals("succeeded")) {

@@ -16,7 +16,7 @@ class ProgressThrottleTest {
   }
 
   @Test
-  void a_percent_more_passes_at_once() {
+  void one_percent_more_passes_at_once() {
     throttle.lets(10);
     assertThat(throttle.lets(11)).isTrue();
     assertThat(throttle.lets(40)).isTrue();

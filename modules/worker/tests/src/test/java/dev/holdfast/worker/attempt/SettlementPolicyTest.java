@@ -63,7 +63,7 @@ class SettlementPolicyTest {
           abandoned,     past deadline, fail DEADLINE_EXCEEDED,=
           abandoned,     shutdown,      abort,                 nothing
           """)
-  void what_is_settled_follows_from_how_the_handler_left_and_why_it_was_stopped(
+  void the_settlement_follows_from_the_outcome_and_the_stop_reason(
       String outcome, String stop, String settled, String whenStrict) {
     assertThat(settled(outcome(outcome), stop(stop), false)).isEqualTo(settled);
     assertThat(settled(outcome(outcome), stop(stop), true))
@@ -92,13 +92,13 @@ class SettlementPolicyTest {
   }
 
   @Test
-  void the_delay_a_handler_asks_for_comes_first() {
+  void the_delay_set_by_a_handler_takes_precedence() {
     Settlement.Fail fail = fail(new Outcome.Failed(failure(), Duration.ofHours(3)), null);
     assertThat(fail.retryAfter()).isEqualTo(Duration.ofHours(3));
   }
 
   @Test
-  void a_timeout_may_be_retried_and_says_how_long_it_was() {
+  void a_timeout_is_retryable_and_its_message_has_the_duration() {
     Settlement.Fail fail = fail(new Outcome.Abandoned(), new StopReason.TimedOut());
     assertThat(fail.failure().category()).isEqualTo(FailureCategory.TIMEOUT);
     assertThat(fail.failure().retryable()).isTrue();
@@ -107,7 +107,7 @@ class SettlementPolicyTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"past deadline", "cancelled"})
-  void what_cannot_help_is_not_retried(String stop) {
+  void an_abandoned_handler_is_not_retried_after_a_deadline_or_a_cancel(String stop) {
     assertThat(fail(new Outcome.Abandoned(), stop(stop)).failure().retryable()).isFalse();
   }
 

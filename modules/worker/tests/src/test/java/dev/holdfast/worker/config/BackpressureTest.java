@@ -73,7 +73,7 @@ class BackpressureTest {
   }
 
   @Test
-  void an_idle_machine_is_not_asked_for_its_queue_depth() {
+  void the_queue_depth_is_not_read_on_an_idle_machine() {
     load = 0.5;
     backpressure(100L).pause();
     assertThat(source.calls).isEmpty();
@@ -86,7 +86,7 @@ class BackpressureTest {
   }
 
   @Test
-  void settings_that_make_no_sense_are_refused_by_name() {
+  void invalid_settings_are_refused_by_name() {
     assertThatThrownBy(() -> backpressure(-1L))
         .isInstanceOf(RefusedException.class)
         .hasMessageContaining("HIGH_WATERMARK is -1");
@@ -99,7 +99,7 @@ class BackpressureTest {
   }
 
   @Test
-  void the_load_of_this_machine_lies_between_idle_and_busy() {
+  void the_load_of_this_machine_is_between_zero_and_one_or_unknown() {
     LoadSource machine = LoadSource.ofThisMachine();
     machine.load();
     assertThat(machine.load())

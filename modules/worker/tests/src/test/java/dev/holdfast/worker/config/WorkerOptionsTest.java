@@ -44,7 +44,7 @@ class WorkerOptionsTest {
   }
 
   @Test
-  void what_makes_no_sense_is_refused_and_the_message_says_what_would() {
+  void invalid_options_are_refused_with_what_would_be_valid() {
     Duration second = Duration.ofSeconds(1);
     List<String> queues = List.of("default");
     assertRefused("worker", " ", queues, 1, second, second);

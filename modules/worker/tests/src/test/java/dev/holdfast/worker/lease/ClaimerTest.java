@@ -41,7 +41,7 @@ class ClaimerTest {
   }
 
   @Test
-  void it_claims_no_more_than_there_are_places() {
+  void it_claims_no_more_jobs_than_it_has_free_slots() {
     for (int i = 0; i < 5; i++) {
       source.with(Samples.job());
     }
@@ -55,7 +55,7 @@ class ClaimerTest {
   }
 
   @Test
-  void while_there_is_more_work_than_places_it_gathers_places_for_a_moment() {
+  void in_a_backlog_it_waits_a_moment_for_more_free_slots() {
     ManualNanos nanos = new ManualNanos();
     Slots ten = new Slots(10);
     Claimer gathering =
@@ -86,7 +86,7 @@ class ClaimerTest {
   }
 
   @Test
-  void after_a_few_jobs_it_looks_again_soon_for_only_an_empty_answer_says_when_the_next_is_due() {
+  void after_a_few_jobs_it_claims_again_soon_since_only_an_empty_claim_has_a_due_time() {
     source.with(Samples.job());
     source.nextDue = Duration.ofMillis(20);
     assertThat(claimer.runOnce()).isEqualTo(Duration.ofMillis(30));
@@ -94,13 +94,13 @@ class ClaimerTest {
   }
 
   @Test
-  void after_as_many_jobs_as_it_asked_for_it_looks_again_at_once() {
+  void after_a_full_claim_it_claims_again_at_once() {
     source.with(Samples.job(), Samples.job(), Samples.job());
     assertThat(claimer.runOnce()).isEqualTo(Duration.ZERO);
   }
 
   @Test
-  void a_source_that_gives_few_jobs_at_once_is_asked_again_at_once() {
+  void a_source_that_limits_a_claim_is_asked_again_at_once() {
     source.mostAtOnce = 2;
     source.with(Samples.job(), Samples.job(), Samples.job());
     Claimer modest =
@@ -112,7 +112,7 @@ class ClaimerTest {
   }
 
   @Test
-  void where_it_found_all_there_was_only_a_settled_job_is_a_reason_to_look_again() {
+  void after_an_exhaustive_claim_only_a_settled_job_wakes_it() {
     source.with(Samples.job());
     claimer.runOnce();
     assertThat(claimer.isWorthWaking(false)).isFalse();
@@ -126,7 +126,7 @@ class ClaimerTest {
   }
 
   @Test
-  void a_ring_for_a_job_that_another_worker_got_is_counted() {
+  void a_notification_for_a_job_that_another_worker_claimed_is_counted() {
     claimer.runOnce();
     assertThat(metrics.value(Metrics.ACQUIRE_FAILS)).isZero();
     claimer.ring();
@@ -140,7 +140,7 @@ class ClaimerTest {
   }
 
   @Test
-  void a_claim_whose_answer_was_lost_is_given_back() {
+  void a_claim_whose_response_was_lost_is_released() {
     LeasedJob known = Samples.job();
     source.with(known);
     claimer.runOnce();
@@ -160,7 +160,7 @@ class ClaimerTest {
   }
 
   @Test
-  void a_claim_that_is_carried_out_after_it_was_asked_about_is_given_back_too() {
+  void a_claim_executed_after_the_query_for_it_is_released_too() {
     ManualNanos nanos = new ManualNanos();
     Claimer asking = new Claimer(source, options, slots, metrics, (job, claimedAt) -> true, nanos);
     source.with(Samples.job());
@@ -191,7 +191,7 @@ class ClaimerTest {
   }
 
   @Test
-  void what_could_not_be_given_back_is_given_back_later() {
+  void a_failed_release_is_repeated_later() {
     source.with(Samples.job());
     source.afterClaim =
         jobs -> {
@@ -207,7 +207,7 @@ class ClaimerTest {
   }
 
   @Test
-  void jobs_that_could_not_be_started_are_given_back() {
+  void jobs_that_could_not_be_started_are_released() {
     LeasedJob first = Samples.job();
     LeasedJob second = Samples.job();
     Claimer failing =
@@ -229,7 +229,7 @@ class ClaimerTest {
   }
 
   @Test
-  void jobs_that_arrive_while_the_worker_stops_are_given_back_at_once() {
+  void jobs_that_arrive_while_the_worker_stops_are_released_at_once() {
     LeasedJob job = Samples.job();
     source.with(job);
     source.afterClaim = jobs -> slots.close();
@@ -246,8 +246,7 @@ class ClaimerTest {
   }
 
   @Test
-  void under_load_it_holds_back_but_not_when_everything_due_is_wanted()
-      throws InterruptedException {
+  void under_load_it_pauses_but_not_while_draining() throws InterruptedException {
     WorkerOptions busy =
         new WorkerOptions(
             options.worker(),
@@ -271,8 +270,7 @@ class ClaimerTest {
 
   /** As it is while a sweep elsewhere makes a retry claimable. */
   @Test
-  void what_is_due_and_not_yet_there_is_looked_for_again_when_everything_due_is_wanted()
-      throws InterruptedException {
+  void while_draining_it_claims_again_until_the_due_job_is_found() throws InterruptedException {
     source.nextDue = Duration.ZERO;
     source.afterClaim =
         found -> {
@@ -317,7 +315,7 @@ class ClaimerTest {
   }
 
   @Test
-  void queues_take_turns_at_being_first() {
+  void queues_take_turns_to_be_claimed_first() {
     WorkerOptions both = twoQueues();
     Slots one = new Slots(1);
     Claimer fair =
@@ -336,7 +334,7 @@ class ClaimerTest {
   }
 
   @Test
-  void while_a_job_waits_for_it_to_be_empty_it_asks_no_other_queue() {
+  void while_a_suspect_waits_for_it_to_be_idle_it_claims_from_no_other_queue() {
     Claimer both = new Claimer(source, twoQueues(), slots, metrics, (job, claimedAt) -> start(job));
     source.asksForAnEmptyWorker = "a";
     source.with(Samples.job());

@@ -64,7 +64,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void without_jobs_nobody_is_asked_anything() {
+  void without_jobs_no_heartbeat_is_sent() {
     keeper.beat();
     keeper.askForCancels();
     assertThat(source.calls).isEmpty();
@@ -95,7 +95,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void the_fourth_failure_is_one_warning_and_the_recovery_one_notice() {
+  void the_fourth_failure_logs_one_warning_and_the_recovery_one_notice() {
     running();
     fail(20);
     assertThat(log.lines(Level.WARN))
@@ -134,7 +134,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void a_heartbeat_that_hangs_counts_for_all_it_keeps_from_being_sent() {
+  void a_heartbeat_that_hangs_counts_as_every_heartbeat_it_delays() {
     running();
     source.before = verb -> nanos.advance(TIMINGS.heartbeat().multipliedBy(2));
     fail(1);
@@ -147,7 +147,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void the_recovery_is_noticed_also_when_no_job_is_left() {
+  void the_recovery_is_logged_also_when_no_job_is_left() {
     AttemptExecutor run = running();
     fail(5);
     slots.remove(run);
@@ -178,7 +178,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void an_attempt_that_settled_itself_is_not_taken_for_lost() {
+  void an_attempt_that_settled_itself_is_not_treated_as_lost() {
     AttemptExecutor run =
         host.run(
             Samples.job(),
@@ -216,7 +216,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void a_cancellation_comes_with_the_heartbeat() {
+  void a_cancellation_is_received_with_the_heartbeat() {
     AttemptExecutor run = running();
     source.cancelled.put(run.lease(), "not needed");
     keeper.beat();
@@ -224,7 +224,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void a_cancellation_comes_between_heartbeats_too() {
+  void a_cancellation_is_received_between_heartbeats_too() {
     AttemptExecutor run = running();
     LeasedJob foreign = source.hold(Samples.job());
     source.cancelled.put(run.lease(), "not needed");
@@ -235,7 +235,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void while_heartbeats_fail_the_connection_is_left_to_them() {
+  void while_heartbeats_fail_cancellations_are_not_polled() {
     running();
     fail(1);
     keeper.askForCancels();
@@ -243,7 +243,7 @@ class LeaseKeeperTest {
   }
 
   @Test
-  void its_connection_is_opened_once_and_before_there_are_jobs() {
+  void its_connection_is_opened_once_before_there_are_jobs() {
     keeper.connect();
     keeper.connect();
     assertThat(source.calls).containsExactly("commands");

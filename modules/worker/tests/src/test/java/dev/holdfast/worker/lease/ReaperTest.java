@@ -26,7 +26,7 @@ class ReaperTest {
   }
 
   @Test
-  void it_judges_from_the_start_and_every_half_heartbeat() {
+  void it_reaps_from_the_start_and_every_half_heartbeat() {
     assertThat(judges()).isTrue();
     Duration half = Samples.TIMINGS.heartbeat().dividedBy(2);
     assertThat(reaper.runOnce())
@@ -42,7 +42,7 @@ class ReaperTest {
   }
 
   @Test
-  void old_jobs_that_cannot_be_deleted_keep_it_from_nothing() {
+  void a_failed_deletion_of_old_jobs_does_not_stop_the_sweep() {
     source.before =
         verb -> {
           if (verb.equals("deleteOldJobs")) {
@@ -54,7 +54,7 @@ class ReaperTest {
   }
 
   @Test
-  void what_it_recovers_is_counted_by_reason() {
+  void recovered_jobs_are_counted_by_reason() {
     source.recovered = Map.of("stale", 3, "ended", 0, "timeout", 1);
     reaper.runOnce();
     reaper.runOnce();
@@ -65,7 +65,7 @@ class ReaperTest {
   }
 
   @Test
-  void after_an_outage_it_waits_a_whole_lease_before_it_judges() {
+  void after_an_outage_it_waits_one_lease_before_it_reaps() {
     source.away = true;
     assertThat(judges()).isFalse();
     nanos.advance(Duration.ofHours(1));
@@ -80,7 +80,7 @@ class ReaperTest {
   }
 
   @Test
-  void that_of_a_server_waits_a_whole_lease_from_its_start_before_it_judges() {
+  void the_reaper_of_a_server_waits_one_lease_from_its_start_before_it_reaps() {
     reaper.waitingFirst();
     assertThat(judges()).isFalse();
     nanos.advance(Samples.TIMINGS.lease().minusNanos(1));
@@ -90,7 +90,7 @@ class ReaperTest {
   }
 
   @Test
-  void a_busy_source_is_told_and_one_that_is_away_tells_itself() {
+  void a_busy_source_is_logged_and_an_unreachable_one_is_not_logged_again() {
     try (CapturedLog log = CapturedLog.of(Reaper.class)) {
       source.away = true;
       reaper.runOnce();
@@ -123,7 +123,7 @@ class ReaperTest {
   }
 
   @Test
-  void a_source_that_answers_late_instead_of_failing_was_away_too() {
+  void a_source_that_answers_late_counts_as_an_outage_too() {
     source.before = verb -> nanos.advance(Samples.TIMINGS.heartbeat().plusNanos(1));
     assertThat(judges()).isFalse();
     source.before = verb -> {};
@@ -133,7 +133,7 @@ class ReaperTest {
   }
 
   @Test
-  void the_grace_period_is_waited_for_as_well() {
+  void the_grace_period_is_added_to_the_wait() {
     Reaper patient =
         new Reaper(source, Samples.TIMINGS.withReapGrace(Duration.ofSeconds(60)), metrics, nanos);
     source.away = true;

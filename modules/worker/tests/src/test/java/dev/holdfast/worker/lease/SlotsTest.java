@@ -22,7 +22,7 @@ class SlotsTest {
   }
 
   @Test
-  void there_are_never_more_than_the_limit() {
+  void there_are_never_more_attempts_than_the_limit() {
     AttemptExecutor first = run();
     assertThat(slots.add(first)).isTrue();
     assertThat(slots.add(run())).isTrue();
@@ -35,7 +35,7 @@ class SlotsTest {
   }
 
   @Test
-  void a_place_is_free_when_the_handler_has_left_and_the_lease_is_kept_until_that_is_written() {
+  void a_slot_is_free_when_the_handler_returns_and_the_lease_is_kept_until_the_settle() {
     AttemptExecutor first = run();
     slots.add(first);
     slots.add(run());
@@ -50,7 +50,7 @@ class SlotsTest {
   }
 
   @Test
-  void not_endlessly_many_wait_for_their_ending() {
+  void unsettled_attempts_are_bounded() {
     Slots many = new Slots(2_000);
     for (int i = 0; i < 1_000; i++) {
       AttemptExecutor run = run();
@@ -58,12 +58,12 @@ class SlotsTest {
       many.ending(run);
     }
     assertThat(many.free()).isZero();
-    // One that was claimed before that was so still comes in.
+    // An attempt that was claimed before is still added.
     assertThat(many.add(run())).isTrue();
   }
 
   @Test
-  void removing_twice_frees_one_place() {
+  void removing_twice_frees_one_slot() {
     AttemptExecutor first = run();
     slots.add(first);
     slots.add(run());
@@ -73,7 +73,7 @@ class SlotsTest {
   }
 
   @Test
-  void once_closed_nothing_comes_in_any_more() {
+  void once_closed_no_attempt_is_added() {
     AttemptExecutor first = run();
     slots.add(first);
     slots.close();
@@ -82,7 +82,7 @@ class SlotsTest {
   }
 
   @Test
-  void empty_is_seen_at_once() throws Exception {
+  void await_empty_returns_as_soon_as_it_is_empty() throws Exception {
     assertThat(slots.awaitEmpty(Duration.ZERO)).isTrue();
     AttemptExecutor first = run();
     slots.add(first);

@@ -88,7 +88,7 @@ class WatchdogTest {
   }
 
   @Test
-  void a_deadline_beyond_what_nanoseconds_can_count_is_no_trouble() {
+  void a_deadline_beyond_the_range_of_nanoseconds_does_not_stop_the_attempt() {
     AttemptExecutor run = watched(Samples.job("k", null, Duration.ofDays(365 * 8_000L)), false);
     run.run();
     until(() -> !host.ends.isEmpty());
@@ -96,7 +96,7 @@ class WatchdogTest {
   }
 
   @Test
-  void a_strict_attempt_stops_when_its_lease_was_not_extended_in_time() {
+  void a_strict_attempt_is_stopped_when_its_lease_was_not_extended_in_time() {
     AttemptExecutor ordinary = watched(Samples.job(), false);
     AttemptExecutor strict = watched(Samples.job(), true);
     until(() -> !host.stopping.isEmpty());
@@ -107,7 +107,7 @@ class WatchdogTest {
   }
 
   @Test
-  void a_strict_attempt_goes_on_while_its_lease_is_extended() {
+  void a_strict_attempt_continues_while_its_lease_is_extended() {
     AttemptExecutor run = watched(Samples.job(), true);
     run.extended(System.nanoTime() + Duration.ofHours(1).toNanos());
     Duration longer = Samples.TIMINGS.lease().multipliedBy(3).dividedBy(2);
@@ -123,7 +123,7 @@ class WatchdogTest {
   }
 
   @Test
-  void a_handler_that_does_not_stop_within_the_grace_period_is_given_up() {
+  void a_handler_that_does_not_stop_within_the_grace_period_is_abandoned() {
     CountDownLatch goOn = new CountDownLatch(1);
     AttemptExecutor run =
         atWork(
@@ -143,7 +143,7 @@ class WatchdogTest {
   }
 
   @Test
-  void a_handler_that_stops_within_the_grace_period_is_not() {
+  void a_handler_that_stops_within_the_grace_period_is_not_abandoned() {
     AttemptExecutor run =
         atWork(
             (payload, context) -> {
@@ -159,7 +159,7 @@ class WatchdogTest {
   }
 
   @Test
-  void what_has_ended_is_not_kept_in_memory_by_its_timers() {
+  void ended_attempts_are_not_kept_in_memory_by_their_timers() {
     AttemptExecutor run = watched(Samples.job("k", Duration.ofDays(1), Duration.ofDays(2)), true);
     assertThat(watchdog.timers()).isEqualTo(3);
     watchdog.forget(run);
@@ -171,7 +171,7 @@ class WatchdogTest {
   }
 
   @Test
-  void after_it_is_closed_there_is_nothing_to_watch_for() {
+  void after_it_is_closed_it_starts_no_timers() {
     watchdog.close();
     AttemptExecutor run = watched(Samples.job("k", Duration.ofMillis(1), null), true);
     watchdog.giveGrace(run);

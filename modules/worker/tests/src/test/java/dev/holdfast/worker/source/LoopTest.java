@@ -37,7 +37,7 @@ class LoopTest {
   }
 
   @Test
-  void it_waits_as_long_as_a_round_says() {
+  void it_waits_as_long_as_a_round_returns() {
     work = () -> Duration.ofMillis(1);
     loop.start();
     awaitRounds(3);
@@ -69,7 +69,7 @@ class LoopTest {
   }
 
   @Test
-  void no_exception_and_no_error_ends_it() {
+  void exceptions_and_errors_do_not_end_it() {
     work =
         () -> {
           return switch (rounds.get()) {
@@ -104,7 +104,7 @@ class LoopTest {
   }
 
   @Test
-  void a_source_that_is_away_says_so_itself_and_anything_else_is_told_each_time() {
+  void an_unreachable_source_is_not_logged_and_any_other_error_is_logged_each_time() {
     try (CapturedLog log = CapturedLog.of(Loop.class)) {
       work =
           () -> {
@@ -139,7 +139,7 @@ class LoopTest {
   }
 
   @Test
-  void after_its_end_no_further_round_begins() throws InterruptedException {
+  void no_round_begins_after_it_was_stopped() throws InterruptedException {
     loop.start();
     awaitRounds(1);
     loop.end();
@@ -149,7 +149,7 @@ class LoopTest {
   }
 
   @Test
-  void its_end_is_not_waited_for_longer_than_told() throws InterruptedException {
+  void awaiting_the_end_waits_no_longer_than_its_timeout() throws InterruptedException {
     CountDownLatch goOn = new CountDownLatch(1);
     work =
         () -> {
@@ -164,7 +164,7 @@ class LoopTest {
   }
 
   @Test
-  void a_loop_that_was_ended_before_it_began_does_nothing() throws InterruptedException {
+  void a_loop_that_was_stopped_before_it_began_does_nothing() throws InterruptedException {
     loop.end();
     assertThat(loop.awaitEnd(Duration.ZERO)).isTrue();
     loop.start();
@@ -173,7 +173,7 @@ class LoopTest {
   }
 
   @Test
-  void it_may_be_ended_from_within() {
+  void it_may_be_stopped_from_within_a_round() {
     work =
         () -> {
           loop.end();
@@ -189,7 +189,7 @@ class LoopTest {
   }
 
   @Test
-  void jitter_stays_within_a_quarter() {
+  void jitter_is_at_most_a_quarter() {
     for (int i = 0; i < 1_000; i++) {
       assertThat(Loop.jittered(Duration.ofMillis(400)))
           .isBetween(Duration.ofMillis(300), Duration.ofMillis(500));

@@ -33,7 +33,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A source in memory: gives out jobs, keeps leases, remembers every call, and fails on demand. */
+/** A source in memory: returns jobs, keeps leases, records every call, and fails on demand. */
 public final class MemorySource implements JobSource {
   public final Queue<LeasedJob> waiting = new ConcurrentLinkedQueue<>();
   public final Set<Lease> held = ConcurrentHashMap.newKeySet();
@@ -63,6 +63,9 @@ public final class MemorySource implements JobSource {
   public volatile @Nullable Duration nextDue;
   public volatile @Nullable String asksForAnEmptyWorker;
   public volatile Map<String, Integer> recovered = Map.of();
+
+  /** Until the next schedule is due. */
+  public volatile @Nullable Duration nextSchedule;
 
   /** How many more times there are old jobs to delete. */
   public volatile int oldJobs;
@@ -98,6 +101,12 @@ public final class MemorySource implements JobSource {
     if (away) {
       throw new SourceUnavailableException(verb + ": away", new IllegalStateException());
     }
+  }
+
+  @Override
+  public Optional<Duration> fireSchedules() {
+    called("fireSchedules");
+    return Optional.ofNullable(nextSchedule);
   }
 
   @Override

@@ -9,7 +9,7 @@ class MetricsTest {
   private final Metrics metrics = new Metrics();
 
   @Test
-  void what_has_no_tags_is_there_from_the_start() {
+  void metrics_without_tags_are_present_from_the_start() {
     metrics.gauge(Metrics.INFLIGHT, () -> 3);
     assertThat(metrics.snapshot())
         .containsEntry("worker.inflight_jobs", 3.0)
@@ -40,7 +40,7 @@ class MetricsTest {
   }
 
   @Test
-  void codes_without_end_do_not_fill_the_memory() {
+  void the_number_of_distinct_codes_is_bounded() {
     for (int i = 0; i < 10_000; i++) {
       metrics.count(Metrics.RETRIES, "code", "CODE_" + i, 1);
     }

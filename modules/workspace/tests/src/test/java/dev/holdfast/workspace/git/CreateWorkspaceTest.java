@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Workspaces from refs that move, servers that are silent, mirrors that are damaged or shared. */
+/** Workspaces from moving refs, silent servers, and damaged or shared mirrors. */
 class CreateWorkspaceTest {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
@@ -83,7 +83,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void a_rebuild_begins_where_the_first_one_began_though_the_branch_moved() throws Exception {
+  void a_rebuild_uses_the_first_base_commit_though_the_branch_moved() throws Exception {
     Workspace first = create("1", "main");
     String moved = commit("moved");
     // Not only on: the old commit is on no branch any more.
@@ -91,7 +91,7 @@ class CreateWorkspaceTest {
     sh(source, "git commit -q -m fresh; git branch -q -f main; git checkout -q main");
     String now = sh(source, "git rev-parse HEAD");
     assertThat(create("2", "main").baseline()).isEqualTo(now).isNotEqualTo(moved);
-    // Not even when somebody tidies the mirror up.
+    // Not even after git gc in the mirror.
     sh(folder, "mv source gone; git -C cache/*.git gc -q --prune=now");
     Workspace rebuilt = create("3", source.toString(), "main", first.baseline());
     assertThat(rebuilt.baseline()).isEqualTo(first.baseline());
@@ -99,7 +99,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void a_rebuild_needs_no_repository_while_the_mirror_is_there() throws Exception {
+  void a_rebuild_needs_no_repository_while_the_mirror_exists() throws Exception {
     String baseline = create("1", "main").baseline();
     sh(folder, "mv source gone");
     assertThat(create("2", source.toString(), "main", baseline).baseline()).isEqualTo(baseline);
@@ -109,7 +109,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void a_branch_that_becomes_a_folder_of_branches_is_no_trouble() throws Exception {
+  void a_branch_may_be_replaced_by_branches_under_its_name() throws Exception {
     sh(source, "git branch a");
     create("1", "a");
     sh(source, "git branch -D a; git branch a/b");
@@ -117,10 +117,10 @@ class CreateWorkspaceTest {
     assertThatThrownBy(() -> create("3", "a")).hasMessageContaining("has no branch");
   }
 
-  // ---- what cannot be
+  // ---- errors that are not retryable
 
   @Test
-  void what_is_not_there_is_named_and_not_worth_another_try() throws Exception {
+  void a_missing_repository_or_ref_is_named_and_not_retryable() throws Exception {
     Files.createDirectories(folder.resolve("empty"));
     assertNever(() -> create("w", "no-such"), "has no branch, tag or commit 'no-such'");
     assertNever(() -> create("w", "refs/heads/no-such"), "refs/heads/no-such");
@@ -144,7 +144,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void a_missing_or_old_git_is_named() throws Exception {
+  void a_missing_or_old_git_is_reported() throws Exception {
     assertThatThrownBy(
             () -> Git.installed(folder.resolve("home"), Map.of("PATH", folder.toString())))
         .isInstanceOfSatisfying(
@@ -160,7 +160,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void a_git_that_takes_too_long_is_ended() throws Exception {
+  void a_git_command_past_its_timeout_is_killed() throws Exception {
     try (StaticServer server = new StaticServer(folder, true, null)) {
       Repository silent = new Repository("http://" + server.address() + "/a.git", "main");
       assertThatThrownBy(() -> create("w", silent, null, git.within(Duration.ofMillis(300))))
@@ -172,7 +172,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void a_server_that_falls_silent_is_given_up_long_before_that() throws Exception {
+  void a_silent_server_ends_the_clone_with_a_transient_failure() throws Exception {
     try (StaticServer server = new StaticServer(folder, true, null)) {
       Repository silent = new Repository("http://" + server.address() + "/a.git", "main");
       assertThatThrownBy(() -> create("w", silent, null, git.silentFor(Duration.ofMillis(300))))
@@ -190,7 +190,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void user_and_password_reach_the_server_and_nobody_else() throws Exception {
+  void user_and_password_are_sent_to_the_server_and_not_stored() throws Exception {
     bare();
     // user:secret
     try (StaticServer server = new StaticServer(folder, false, "Basic dXNlcjpzZWNyZXQ=")) {
@@ -202,14 +202,14 @@ class CreateWorkspaceTest {
           .isInstanceOf(GitException.class)
           .hasMessageContaining(server.address())
           .hasMessageNotContaining("wrong");
-      // The mirror is there, and still it is the server who says who may have it.
+      // The mirror exists, and still the server decides who may read it.
       assertThatThrownBy(() -> create("y", "http://" + path, workspace.baseline(), null))
           .isInstanceOf(GitException.class);
     }
   }
 
   @Test
-  void a_clone_ends_when_its_thread_is_interrupted_and_can_be_begun_anew() throws Exception {
+  void a_clone_ends_when_its_thread_is_interrupted_and_can_be_started_again() throws Exception {
     bare();
     try (StaticServer server = new StaticServer(folder, true, null)) {
       Repository slow = new Repository("http://" + server.address() + "/a.git", "main");
@@ -243,7 +243,7 @@ class CreateWorkspaceTest {
   // ---- the mirror
 
   @Test
-  void many_at_once_share_one_mirror() throws Exception {
+  void concurrent_clones_share_one_mirror() throws Exception {
     List<Future<Workspace>> made = new ArrayList<>();
     try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
       for (int i = 0; i < 4; i++) {
@@ -273,7 +273,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void another_process_is_waited_for_and_the_waiting_can_be_cancelled() throws Exception {
+  void a_clone_waits_for_another_process_and_the_wait_can_be_cancelled() throws Exception {
     create("w", "main");
     String lock = sh(folder.resolve("cache"), "ls $PWD/*.lock");
     FutureTask<Workspace> second = new FutureTask<>(() -> create("x", "main"));
@@ -293,7 +293,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void what_a_killed_git_leaves_in_the_mirror_is_in_nobodys_way() throws Exception {
+  void leftovers_of_a_killed_git_in_the_mirror_do_not_block_clones() throws Exception {
     String baseline = create("1", "main").baseline();
     Path mirror = Path.of(sh(folder.resolve("cache"), "ls -d $PWD/*.git"));
     String leave =
@@ -308,7 +308,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void the_git_of_a_holder_that_died_a_moment_ago_is_waited_for() throws Exception {
+  void clearing_stale_locks_waits_while_a_lock_is_still_in_use() throws Exception {
     create("1", "main");
     Path mirror = Path.of(sh(folder.resolve("cache"), "ls -d $PWD/*.git"));
     Path lock = Files.createFile(mirror.resolve("refs/heads/main.lock"));
@@ -325,7 +325,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void a_badly_made_object_is_no_damage() throws Exception {
+  void a_malformed_commit_is_not_treated_as_a_damaged_mirror() throws Exception {
     sh(
         source,
         "git cat-file commit HEAD | sed 's/^author .*/author x <x> never/' > c;"
@@ -340,7 +340,7 @@ class CreateWorkspaceTest {
   }
 
   @Test
-  void a_damaged_mirror_is_made_anew() throws Exception {
+  void a_damaged_mirror_is_recreated() throws Exception {
     String baseline = create("1", "main").baseline();
     List<String> damages =
         List.of(

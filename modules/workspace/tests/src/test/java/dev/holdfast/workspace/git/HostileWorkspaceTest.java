@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever the program does to its .git, what it did to the files is seen, and nothing runs. */
+/** Whatever the program does to its .git, changes of files are recorded, and nothing runs. */
 class HostileWorkspaceTest {
   @TempDir Path folder;
 
@@ -49,7 +49,7 @@ class HostileWorkspaceTest {
         "git gc -q --prune=now --aggressive",
         "rm .git/index .git/HEAD; rm -rf .git/objects"
       })
-  void snapshots_are_of_the_files_alone(String misdeed) throws Exception {
+  void snapshots_depend_only_on_the_files(String misdeed) throws Exception {
     source();
     Workspace workspace = create("w");
     sh(workspace.work(), "echo four >> a.txt; echo x > src/b.txt; echo new > new.txt; " + misdeed);
@@ -57,7 +57,7 @@ class HostileWorkspaceTest {
   }
 
   @Test
-  void what_the_program_took_back_is_no_change() throws Exception {
+  void changes_that_the_program_reverted_are_not_recorded() throws Exception {
     sh(source(), "git checkout -q -b other; echo o > other.txt; git add -A; git commit -q -m o");
     Workspace workspace = create("w");
     sh(workspace.work(), "echo four >> a.txt; git reset -q --hard");
@@ -66,7 +66,7 @@ class HostileWorkspaceTest {
     assertThat(workspace.changes().changedFiles()).containsExactly("other.txt");
   }
 
-  /** Makes git run things in every way it can be told to. */
+  /** Configures every way in which git runs other programs. */
   private String traps() {
     return """
         ran='touch %s'
@@ -95,13 +95,13 @@ class HostileWorkspaceTest {
   }
 
   @Test
-  void nothing_that_the_program_configured_runs() throws Exception {
+  void git_configuration_and_hooks_of_the_program_are_not_run() throws Exception {
     source();
     Workspace workspace = create("w");
     sh(workspace.work(), traps() + "echo four >> a.txt; echo new > new.txt");
-    // Ours is beside it, and nobody keeps the program from writing there.
+    // The shadow repository is beside it, and the program can write there.
     sh(workspace.work(), "export GIT_DIR=../shadow.git; mkdir -p ../shadow.git/hooks; " + traps());
-    // They are no blanks.
+    // The traps do work.
     sh(workspace.work(), "git status || true");
     assertThat(folder.resolve("ran")).exists();
     Files.delete(folder.resolve("ran"));
@@ -117,7 +117,7 @@ class HostileWorkspaceTest {
   }
 
   @Test
-  void nothing_that_the_repository_brings_runs() throws Exception {
+  void filters_and_diff_drivers_of_the_repository_are_not_run() throws Exception {
     sh(source(), traps() + "rm -f .git/hooks/*; git config --unset-all filter.trap.process; true");
     sh(
         folder.resolve("source"),
@@ -132,7 +132,7 @@ class HostileWorkspaceTest {
   // ---- repositories inside
 
   @Test
-  void a_repository_that_the_program_made_inside_is_recorded_with_its_files() throws Exception {
+  void a_nested_repository_is_recorded_with_its_files() throws Exception {
     source();
     Workspace workspace = create("w");
     sh(
@@ -173,7 +173,7 @@ class HostileWorkspaceTest {
   }
 
   @Test
-  void a_submodule_stays_a_commit_id_and_is_not_looked_into() throws Exception {
+  void a_submodule_stays_a_commit_id_and_is_not_read() throws Exception {
     Workspace workspace = withSubmodule();
     assertThat(workspace.work().resolve("li b")).isEmptyDirectory();
     assertThat(workspace.changes().isEmpty()).isTrue();

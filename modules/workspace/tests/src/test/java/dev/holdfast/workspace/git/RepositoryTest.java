@@ -22,7 +22,7 @@ class RepositoryTest {
         "file:///srv/a.git",
         "/srv/with space/a.git"
       })
-  void a_repository_may_be_named_in_these_ways(String url) {
+  void a_repository_may_have_these_urls(String url) {
     assertThat(new Repository(url, "main").url()).isEqualTo(url);
   }
 
@@ -53,7 +53,7 @@ class RepositoryTest {
         "/srv/a\u0000b",
         "/srv/a\u007f"
       })
-  void a_url_that_could_be_anything_else_is_refused(String url) {
+  void any_other_url_is_refused(String url) {
     assertThatThrownBy(() -> new Repository(url, "main"))
         .isInstanceOfSatisfying(
             RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.BAD_NAME))
@@ -106,14 +106,14 @@ class RepositoryTest {
         "a.lock",
         "a.lock/b"
       })
-  void what_git_would_not_take_as_a_ref_is_refused(String ref) {
+  void an_invalid_git_ref_is_refused(String ref) {
     assertThatThrownBy(() -> new Repository("/srv/a", ref))
         .isInstanceOf(RefusedException.class)
         .hasMessageContaining("is no ref");
   }
 
   @Test
-  void user_and_password_are_kept_out_of_what_is_shown() {
+  void user_and_password_are_not_shown() {
     Repository repository = new Repository("https://user:p@ss%3Aword@example.org/a.git", "main");
     assertThat(repository.toString()).isEqualTo("https://example.org/a.git at main");
     assertThat(repository.address()).isEqualTo("https://example.org/a.git");

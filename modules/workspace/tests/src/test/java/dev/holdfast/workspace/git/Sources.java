@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Runs scripts in folders, as the people and programs do that work there. */
+/** Runs scripts in folders, as users and programs do. */
 public final class Sources {
   private Sources() {}
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a step changed comes back, to the byte, from its patch. */
+/** The changes of a step are restored from its patch byte by byte. */
 class WorkspaceTest {
   @TempDir Path folder;
   private Git git;
@@ -86,7 +86,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void a_step_is_a_patch_with_its_hash_and_its_files() throws Exception {
+  void a_step_has_a_patch_its_hash_and_its_files() throws Exception {
     Workspace workspace = create("w");
     sh(workspace.work(), "echo four >> a.txt; echo new > 'c d.txt'; rm src/b.txt; echo x > a.log");
     Changes changes = workspace.changes();
@@ -139,7 +139,7 @@ class WorkspaceTest {
       """;
 
   @Test
-  void every_kind_of_change_comes_back_to_the_byte() throws Exception {
+  void every_kind_of_change_is_replayed_byte_by_byte() throws Exception {
     Workspace workspace = create("w");
     Changes first = step(workspace, ODDITIES);
     Changes second = step(workspace, MORE_ODDITIES);
@@ -158,7 +158,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void line_endings_converted_at_checkout_are_no_change_of_the_programs() throws Exception {
+  void line_endings_converted_at_checkout_are_not_recorded_as_changes() throws Exception {
     sh(
         folder.resolve("source"),
         "printf '*.txt eol=crlf\\n*.u working-tree-encoding=UTF-16LE\\n' > .gitattributes;"
@@ -175,7 +175,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void a_change_of_the_same_size_in_the_same_second_is_seen() throws Exception {
+  void a_change_of_the_same_size_in_the_same_second_is_detected() throws Exception {
     Workspace workspace = create("w");
     Path file = workspace.work().resolve("a.txt");
     long before;
@@ -185,7 +185,7 @@ class WorkspaceTest {
       workspace.accept(workspace.changes());
       Files.writeString(file, "TWO\n" + System.nanoTime());
     } while (second(file) != before);
-    // Looked at later: now nothing but its bytes tells the file from the one before.
+    // Read in a later second: now the file differs from the one before only in its bytes.
     long then = before;
     await().atMost(SOON).until(() -> System.currentTimeMillis() / 1_000 > then);
     assertThat(workspace.changes().changedFiles()).containsExactly("a.txt");
@@ -196,7 +196,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void what_is_ignored_stays_out() throws Exception {
+  void ignored_files_are_not_recorded() throws Exception {
     Workspace workspace = create("w");
     sh(workspace.work(), "echo x > a.log; echo 'private*' >> .git/info/exclude; echo x > private1");
     assertThat(workspace.changes().isEmpty()).isTrue();
@@ -208,7 +208,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void a_file_that_a_step_kept_and_a_later_one_ignores_is_still_kept() throws Exception {
+  void a_recorded_file_that_a_later_step_ignores_is_kept() throws Exception {
     Workspace workspace = create("w");
     Changes first = step(workspace, "echo 1 > a.tmp");
     Changes second = step(workspace, "echo 2 > a.tmp; echo '*.tmp' >> .gitignore");
@@ -218,10 +218,10 @@ class WorkspaceTest {
     assertThat(again.work().resolve("a.tmp")).hasContent("2\n");
   }
 
-  // ---- what goes wrong
+  // ---- failures
 
   @Test
-  void a_patch_that_does_not_apply_fails_loudly_and_changes_nothing() throws Exception {
+  void a_patch_that_does_not_apply_throws_and_changes_nothing() throws Exception {
     Workspace workspace = create("w");
     Changes first = step(workspace, "echo four >> a.txt; echo new > new.txt");
     Changes second = step(workspace, "echo five >> a.txt; rm new.txt");
@@ -238,7 +238,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void a_patch_that_leads_elsewhere_is_damaged_or_missing_is_not_replayed() throws Exception {
+  void a_patch_that_is_damaged_missing_or_writes_outside_is_not_replayed() throws Exception {
     Workspace workspace = create("w");
     Changes step = step(workspace, "echo four >> a.txt");
     Workspace again = create("again", workspace.baseline());
@@ -257,7 +257,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void other_files_in_the_way_of_a_replay_are_named() throws Exception {
+  void other_files_found_by_a_replay_are_named() throws Exception {
     Workspace workspace = create("w");
     Changes step = step(workspace, "echo four >> a.txt");
     Workspace again = create("again", workspace.baseline());
@@ -269,7 +269,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void a_step_without_changes_is_a_step() throws Exception {
+  void a_step_without_changes_is_recorded() throws Exception {
     Workspace workspace = create("w");
     Changes step = step(workspace, "touch a.txt");
     assertThat(step.patch()).isEmptyFile();
@@ -289,7 +289,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void changes_of_another_step_are_not_accepted() throws Exception {
+  void changes_are_accepted_once() throws Exception {
     Workspace workspace = create("w");
     sh(workspace.work(), "echo four >> a.txt");
     Changes changes = workspace.changes();
@@ -300,7 +300,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void an_interrupt_does_not_leave_open_whether_a_step_was_accepted() throws Exception {
+  void a_step_is_accepted_whole_though_the_thread_is_interrupted() throws Exception {
     Workspace workspace = create("w");
     sh(workspace.work(), "echo four >> a.txt");
     Changes changes = workspace.changes();
@@ -312,7 +312,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void a_work_folder_that_is_gone_or_leads_elsewhere_is_not_looked_at() throws Exception {
+  void a_work_folder_that_is_missing_or_a_symbolic_link_is_refused() throws Exception {
     Workspace workspace = create("w");
     sh(folder, "mkdir elsewhere; echo x > elsewhere/x; rm -rf w/work; ln -s ../elsewhere w/work");
     assertThatThrownBy(workspace::changes)
@@ -322,10 +322,10 @@ class WorkspaceTest {
     assertThatThrownBy(workspace::changes).isInstanceOf(GitException.class);
   }
 
-  // ---- going on
+  // ---- continuing
 
   @Test
-  void another_process_goes_on_where_the_last_one_stopped() throws Exception {
+  void another_process_continues_where_the_last_one_stopped() throws Exception {
     Workspace workspace = create("w");
     step(workspace, "echo four >> a.txt");
     sh(workspace.work(), "echo five >> a.txt");
@@ -340,7 +340,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void what_was_never_finished_is_no_workspace_and_is_begun_anew() throws Exception {
+  void an_unfinished_workspace_is_started_again() throws Exception {
     sh(folder, "mkdir -p w/work w/shadow.git; echo x > w/work/x");
     assertThatThrownBy(() -> Workspace.open(folder.resolve("w"), git))
         .isInstanceOf(IOException.class)
@@ -353,7 +353,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void wherever_a_replay_is_cut_off_it_can_be_done_again() throws Exception {
+  void a_replay_can_be_repeated_wherever_it_was_interrupted() throws Exception {
     Workspace workspace = create("w");
     Changes first = step(workspace, "echo four >> a.txt; mkdir x; echo 1 > x/1");
     Changes second = step(workspace, "echo five >> a.txt; rm -r x; echo 2 > x; rm src/b.txt");
@@ -384,7 +384,7 @@ class WorkspaceTest {
   }
 
   @Test
-  void a_deleted_one_is_gone_with_what_the_program_locked() throws Exception {
+  void deleting_a_workspace_deletes_folders_without_permissions_too() throws Exception {
     Workspace workspace = create("w");
     sh(
         workspace.work(),

@@ -1,0 +1,72 @@
+package dev.holdfast.app.admin;
+
+import dev.holdfast.app.cli.JsonOption;
+import dev.holdfast.app.cli.Shown;
+import dev.holdfast.app.cli.Table;
+import dev.holdfast.app.error.CommandException;
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.resource.ScheduleResource;
+import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.schedule.ScheduledRun;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** One schedule: when it fires, and what became of the last jobs. */
+@Command(
+    name = "show",
+    description = "Show a schedule, its next times, and its last jobs with their outcome.")
+final class SchedulesShowCommand implements Callable<Integer> {
+  private static final int UPCOMING = 5;
+
+  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final JsonOption output = new JsonOption();
+
+  @Parameters(paramLabel = "NAME", description = "the schedule's name")
+  String name = "";
+
+  @Override
+  public Integer call() {
+    try (Operator operator = reach.open()) {
+      ScheduleStatus schedule =
+          operator.schedules().stream()
+              .filter(each -> each.name().equals(name))
+              .findFirst()
+              .orElseThrow(
+                  () ->
+                      new CommandException(
+                          ExitCode.NOT_FOUND, "there is no schedule " + Failures.oneLine(name)));
+      if (output.json) {
+        Shown.print(ScheduleResource.of(schedule));
+      } else {
+        print(schedule);
+      }
+      return ExitCode.OK;
+    }
+  }
+
+  private static void print(ScheduleStatus schedule) {
+    System.out.printf(
+        "%s: %s in %s, kind %s, queue %s, %s%n",
+        schedule.name(),
+        schedule.cron(),
+        schedule.zone(),
+        schedule.kind(),
+        schedule.queue(),
+        SchedulesCommand.state(schedule));
+    if (!schedule.upcoming(1).isEmpty()) {
+      System.out.println("\nnext times:");
+      schedule.upcoming(UPCOMING).forEach(at -> System.out.println("  " + at));
+    }
+    Table runs = new Table("JOB", "STATE", "CREATED", "FINISHED");
+    for (ScheduledRun run : schedule.lastRuns()) {
+      runs.row(
+          run.id(), run.state(), run.createdAt(), run.finishedAt() == null ? "" : run.finishedAt());
+    }
+    System.out.print(runs.isEmpty() ? "\nno jobs yet\n" : "\nlast jobs:\n" + runs);
+  }
+}

@@ -1,0 +1,194 @@
+package dev.holdfast.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** {@code jobs} and {@code failures}. */
+class JobsCommandTest extends OperatorCommandFixture {
+  @Test
+  void list_shows_filters_and_pages() throws IOException {
+    for (int i = 0; i < 3; i++) {
+      run("enqueue", "echo", "-q", "a");
+    }
+    run("enqueue", "sleep", "-q", "b");
+    assertThat(run("jobs", "list")).isZero();
+    assertThat(said()).contains("KIND").contains("sleep").contains("PENDING");
+    run("jobs", "list", "-q", "a", "-n", "2", "--json");
+    assertThat(json()).hasSize(2);
+    String last = json().get(1).get("id").asText();
+    run("jobs", "list", "-q", "a", "-n", "2", "--before", last, "--json");
+    assertThat(json()).hasSize(1);
+    run("jobs", "list", "--state", "failed,cancelled", "--json");
+    assertThat(json()).isEmpty();
+    assertThat(run("jobs", "list", "--limit", "0")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("jobs", "list", "--state", "asleep")).isEqualTo(ExitCode.USAGE);
+    assertThat(complained()).contains("PENDING");
+  }
+
+  @Test
+  void watch_prints_the_timeline_and_exits_with_the_outcome_of_the_job() throws IOException {
+    JobId good = holdfast.enqueue(Job.of("echo")).id();
+    JobId bad = holdfast.enqueue(Job.of("fail").maxAttempts(1)).id();
+    runExamples();
+    assertThat(run("jobs", "watch", good.toString())).isZero();
+    assertThat(said())
+        .contains("created")
+        .contains("processing")
+        .contains("done")
+        .contains("SUCCEEDED");
+    assertThat(run("jobs", "watch", bad.toString())).isEqualTo(ExitCode.JOB_NOT_SUCCEEDED);
+    assertThat(said()).contains("RETRIES_EXHAUSTED");
+    assertThat(run("jobs", "show", bad.toString())).isZero();
+    assertThat(said()).contains("FAILED").contains("EXAMPLE").contains("budget");
+  }
+
+  @Test
+  void the_note_of_a_failed_job_begins_with_the_cause() throws IOException {
+    holdfast.enqueue(Job.of("fail").maxAttempts(1));
+    runExamples();
+    run("jobs", "list");
+    assertThat(said()).contains("this kind always fails (EXAMPLE, RETRIES_EXHAUSTED)");
+    run("failures");
+    assertThat(said()).containsPattern("[0-9a-f]{16} +1 +fail +EXAMPLE .* this kind always fails");
+    run("failures", "--json");
+    String signature = json().at("/groups/0/signature").asText();
+    run("jobs", "list", "--search", "failure:" + signature, "--json");
+    assertThat(json()).hasSize(1);
+    assertThat(run("jobs", "retry", "--search", "failure:" + signature, "--dry-run")).isZero();
+    assertThat(said()).isEqualTo("1 job would be requeued\n");
+    assertThat(run("jobs", "retry", "--search", "failure:" + signature)).isZero();
+    assertThat(said()).isEqualTo("1 job requeued\n");
+    assertThat(run("failures")).isZero();
+    assertThat(said()).isEqualTo("no failed jobs\n");
+    assertThat(run("jobs", "list", "--search", "state:gone")).isEqualTo(ExitCode.REFUSED);
+  }
+
+  @Test
+  void jobs_of_a_filter_are_counted_and_then_cancelled() throws IOException {
+    holdfast.enqueue(List.of(Job.of("mail"), Job.of("mail"), Job.of("other")));
+    assertThat(run("jobs", "cancel", "--kind", "mail", "--dry-run")).isZero();
+    assertThat(said()).isEqualTo("2 jobs would be cancelled\n");
+    assertThat(run("jobs", "cancel", "--kind", "mail")).isZero();
+    assertThat(said()).isEqualTo("2 jobs cancelled, workers of 0 were asked to stop\n");
+    assertThat(run("jobs", "cancel", "--kind", "mail", "--dry-run")).isZero();
+    assertThat(said()).isEqualTo("0 jobs would be cancelled\n");
+    assertThat(run("jobs", "cancel", "--state", "failed")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("jobs", "cancel")).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
+  void a_waiting_job_shows_what_it_waits_for() throws IOException {
+    JobId first = holdfast.enqueue(Job.of("fetch")).id();
+    JobId job = holdfast.enqueue(Job.of("load").dependsOn(first)).id();
+    run("jobs", "show", job.toString());
+    assertThat(said()).containsPattern("waits for +" + first + " fetch PENDING");
+    run("jobs", "show", first.toString(), "--json");
+    assertThat(json().at("/dependencies/dependents/0/id").asText()).isEqualTo(job.toString());
+  }
+
+  @Test
+  void cancel_cancels_a_job_and_is_rejected_for_an_ended_one() throws IOException {
+    JobId id = holdfast.enqueue(Job.of("echo")).id();
+    assertThat(run("jobs", "cancel", id.toString(), "--reason", "not needed")).isZero();
+    assertThat(said()).contains("cancelled");
+    assertThat(holdfast.find(id).orElseThrow().cancelReason()).isEqualTo("not needed");
+    assertThat(run("jobs", "cancel", id.toString())).isEqualTo(ExitCode.REFUSED);
+    assertThat(said()).contains("already ended, CANCELLED");
+    assertThat(run("jobs", "cancel", JobId.next().toString())).isEqualTo(ExitCode.NOT_FOUND);
+  }
+
+  @Test
+  void retry_requeues_failed_jobs_by_id_or_by_filter() throws IOException {
+    JobId one = holdfast.enqueue(Job.of("fail").maxAttempts(1)).id();
+    JobId two = holdfast.enqueue(Job.of("fail").maxAttempts(1)).id();
+    JobId fine = holdfast.enqueue(Job.of("echo")).id();
+    runExamples();
+    assertThat(run("jobs", "retry", one.toString())).isZero();
+    assertThat(holdfast.find(one).orElseThrow().state().name()).isEqualTo("PENDING");
+    assertThat(run("jobs", "retry", "--kind", "fail", "--json")).isZero();
+    assertThat(json().get("retried").get(0).asText()).isEqualTo(two.toString());
+    assertThat(run("jobs", "retry", fine.toString())).isEqualTo(ExitCode.REFUSED);
+    assertThat(complained()).contains("is SUCCEEDED");
+    assertThat(run("jobs", "retry")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("jobs", "retry", "--state", "RUNNING")).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
+  void the_steps_of_a_job_are_shown_with_their_changes() throws IOException {
+    Lease lease = running();
+    String job = lease.job().toString();
+    assertThat(run("jobs", "steps", job)).isZero();
+    assertThat(said()).contains("no step has started");
+    step(lease, 1, StepState.DONE);
+    step(lease, 2, StepState.RUNNING);
+    assertThat(run("jobs", "steps", job)).isZero();
+    assertThat(said().lines().toList()).hasSize(3);
+    assertThat(said().lines().toList().get(0))
+        .matches("INDEX +STEP +STATE +ATTEMPTS +RESETS +TOOK +PATCH");
+    assertThat(said().lines().toList().get(1)).matches("1 +s1 +DONE +1 +0 +\\d+ ms +1\\.2 kB");
+    assertThat(said().lines().toList().get(2)).matches("2 +s2 +RUNNING +1 +0");
+    assertThat(run("jobs", "steps", job, "--json")).isZero();
+    assertThat(json().get(0).get("stepId").asText()).isEqualTo("s1");
+    assertThat(json().get(0).has("checkpoint")).isFalse();
+    assertThat(json().get(1).get("finishedAt").isNull()).isTrue();
+    assertThat(run("jobs", "steps", job, "--step", "s1")).isZero();
+    assertThat(said()).contains("1.2 kB", "changedFiles").doesNotContain("s2");
+    assertThat(run("jobs", "steps", job, "--step", "s1", "--json")).isZero();
+    assertThat(json().get("checkpoint").get("changedFiles")).hasSize(2);
+    assertThat(run("jobs", "steps", job, "--step", "s9")).isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(complained()).contains("step 's9' has not started");
+    assertThat(run("jobs", "steps", JobId.next().toString())).isEqualTo(ExitCode.NOT_FOUND);
+  }
+
+  @Test
+  void the_output_of_the_programs_of_a_job_is_shown_and_followed_to_its_end() throws Exception {
+    Lease lease = running();
+    String job = lease.job().toString();
+    assertThat(run("jobs", "log", job)).isZero();
+    assertThat(said()).isEmpty();
+    holdfast.jobs().report(List.of(new Report.Log(lease, 1, "one\n\u001b[31mtwo\n")));
+    assertThat(run("jobs", "log", job)).isZero();
+    assertThat(said()).isEqualTo("one\ntwo\n");
+    assertThat(run("jobs", "log", job, "--json")).isZero();
+    assertThat(json().get("parts").get(0).get("text").asText()).isEqualTo("one\ntwo\n");
+    Thread ends =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  holdfast.jobs().report(List.of(new Report.Log(lease, 2, "three\n")));
+                  holdfast.jobs().settle(new Settlement.Succeed(lease, null));
+                });
+    assertThat(run("jobs", "log", job, "--follow")).isZero();
+    assertThat(said()).isEqualTo("one\ntwo\nthree\n");
+    ends.join();
+    assertThat(run("jobs", "log", JobId.next().toString())).isEqualTo(ExitCode.NOT_FOUND);
+  }
+
+  @Test
+  void the_list_shows_the_reason_of_a_cancel_and_not_an_earlier_failure() throws IOException {
+    String job = holdfast.enqueue(Job.of("build")).id().toString();
+    database.sql(
+        "UPDATE holdfast.job SET state = 'RETRYING', failure = jsonb_build_object('category',"
+            + " 'USER_CODE', 'code', 'BROKEN', 'message', 'it broke', 'retryable', true)");
+    assertThat(run("jobs", "cancel", job, "--reason", "enough of it")).isZero();
+    assertThat(run("jobs", "list")).isZero();
+    assertThat(said()).contains("cancel: enough of it").doesNotContain("BROKEN");
+  }
+
+  @Test
+  void a_job_with_the_largest_accepted_number_is_shown() throws IOException {
+    assertThat(run("enqueue", "echo", "[1e131071]")).isZero();
+    assertThat(run("jobs", "show", said().strip())).isZero();
+    assertThat(said()).contains("payload");
+  }
+}

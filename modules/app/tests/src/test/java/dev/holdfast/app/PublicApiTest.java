@@ -1,0 +1,132 @@
+package dev.holdfast.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import dev.holdfast.testkit.program.AssembledProgram;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Which packages of the library are for services: the guide lists them, all others say no. */
+class PublicApiTest {
+  private static final Path ROOT = AssembledProgram.checkout();
+  private static final List<String> MODULES =
+      List.of("holdfast", "model", "queue", "worker", "steps", "redaction");
+  private static final String NOT = "Not part of the API";
+  private static final String ROOT_PACKAGE = "dev.holdfast";
+
+  /** Named beside the packages. */
+  private static final Set<String> SINGLE =
+      Set.of(
+          "dev.holdfast.queue.jdbc.DatabaseException",
+          "dev.holdfast.queue.jdbc.StatementObserver",
+          "dev.holdfast.queue.schema.Migrations",
+          "dev.holdfast.worker.lease.Upkeep",
+          "dev.holdfast.redaction.Scrubber");
+
+  /** What only modules of Holdfast use, of classes that services use. */
+  private static final Set<String> OWN_USE =
+      Set.of(
+          "Queue.notifier",
+          "Queue.workers",
+          "Queue.defaults",
+          "Maintenance.reap",
+          "Maintenance.expire",
+          "Access.firstTokenKey",
+          "Access.rotateTokenKey",
+          "Access.knownKey");
+
+  private static Map<String, String> packages() {
+    Map<String, String> found = new TreeMap<>();
+    for (String module : MODULES) {
+      try (Stream<Path> files = Files.walk(ROOT.resolve("modules/" + module + "/src/main/java"))) {
+        for (Path file : files.filter(path -> path.endsWith("package-info.java")).toList()) {
+          String text = Files.readString(file);
+          Matcher name = Pattern.compile("package ([\\w.]+);").matcher(text);
+          assertThat(name.find()).isTrue();
+          found.put(name.group(1), text);
+        }
+      } catch (IOException trouble) {
+        throw new UncheckedIOException(trouble);
+      }
+    }
+    return found;
+  }
+
+  /** The first column of the table; a name without the first part continues the one before. */
+  private static Set<String> listed() throws IOException {
+    String guide = Files.readString(ROOT.resolve("docs/guides/java.md"));
+    String section = guide.substring(guide.indexOf("\n## What is the API"));
+    return section
+        .lines()
+        .filter(line -> line.startsWith("| `"))
+        .map(line -> line.substring(0, line.indexOf('|', 1)))
+        .flatMap(cell -> Pattern.compile("`([\\w.]+)`").matcher(cell).results())
+        .map(match -> match.group(1))
+        .map(name -> name.startsWith(ROOT_PACKAGE) ? name : ROOT_PACKAGE + "." + name)
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  @Test
+  void every_package_is_in_the_guide_or_declared_not_part_of_the_api() throws IOException {
+    Set<String> api =
+        packages().entrySet().stream()
+            .filter(each -> !each.getValue().contains(NOT))
+            .map(Map.Entry::getKey)
+            .collect(Collectors.toCollection(TreeSet::new));
+    assertThat(listed()).isEqualTo(api);
+  }
+
+  @Test
+  void methods_of_the_api_use_only_types_of_the_api() throws IOException {
+    Set<String> api = listed();
+    JavaClasses classes =
+        new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages(ROOT_PACKAGE);
+    Set<String> leaks = new TreeSet<>();
+    for (JavaClass each : classes) {
+      if (api.contains(each.getPackageName()) && isPublic(each)) {
+        for (JavaMethod method : each.getMethods()) {
+          String name = each.getSimpleName() + "." + method.getName();
+          if (method.getModifiers().contains(JavaModifier.PUBLIC) && !OWN_USE.contains(name)) {
+            Stream.concat(
+                    Stream.of(method.getRawReturnType()), method.getRawParameterTypes().stream())
+                .map(JavaClass::getBaseComponentType)
+                .filter(type -> isForeign(type, api))
+                .forEach(type -> leaks.add(name + ": " + type.getName()));
+          }
+        }
+      }
+    }
+    assertThat(leaks).isEmpty();
+  }
+
+  private static boolean isPublic(JavaClass type) {
+    return type.getModifiers().contains(JavaModifier.PUBLIC);
+  }
+
+  private static boolean isForeign(JavaClass type, Set<String> api) {
+    String outermost = type.getName().replaceAll("\\$.*", "");
+    return type.getPackageName().startsWith(ROOT_PACKAGE)
+        && !api.contains(type.getPackageName())
+        && !SINGLE.contains(outermost);
+  }
+}

@@ -1,0 +1,20 @@
+package dev.holdfast.model.ops;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one process of a supervised worker ended.
+ *
+ * @param pid null if no process could be started
+ * @param status STOPPING if it was asked to end, otherwise CRASHED or FAILED
+ * @param exitCode null if it had none
+ */
+public record ProcessExit(
+    String supervisor,
+    @Nullable Long pid,
+    @Nullable Instant startedAt,
+    Instant endedAt,
+    HealthStatus status,
+    @Nullable Integer exitCode,
+    String reason) {}

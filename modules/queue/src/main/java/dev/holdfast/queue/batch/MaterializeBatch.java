@@ -1,0 +1,230 @@
+package dev.holdfast.queue.batch;
+
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.jdbc.SqlErrors;
+import dev.holdfast.queue.sql.BatchSql;
+import dev.holdfast.queue.sql.Transition;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Materializes a batch claim: writes the rows of its jobs as a claim row by row would have written
+ * them. Every verb but the settle of a success runs this first, so that it need not distinguish
+ * jobs in batches from others. Run twice, it finds nothing the second time.
+ */
+public final class MaterializeBatch {
+  private static final Transition CLAIMED = Transition.from(JobState.PENDING).to(JobState.RUNNING);
+
+  // A job that was settled or materialized by another connection between the snapshot and the lock
+  // no longer matches. The claim is deleted once it has no job left that only it knows; one whose
+  // row was locked, or was settled just now, stays in it, and the next run looks again.
+  private static final String WRITE =
+      """
+      WITH named AS MATERIALIZED (
+        SELECT c.id AS claim, c.worker_id, c.started_at, c.lease_expires_at, member.id
+          FROM holdfast.claim c CROSS JOIN LATERAL unnest(c.job_ids) AS member(id)
+         WHERE ${which}
+      ), unwritten AS MATERIALIZED (
+        SELECT n.*
+          FROM named n
+         CROSS JOIN LATERAL (
+           SELECT FROM holdfast.job j WHERE j.id = n.id AND ${unwritten} LIMIT 1) AS job
+      ), held AS MATERIALIZED (
+        SELECT u.*
+          FROM (SELECT * FROM unwritten ORDER BY id) AS u
+         CROSS JOIN LATERAL (
+           SELECT FROM holdfast.job j
+            WHERE j.id = u.id AND ${unwritten}
+            LIMIT 1
+              FOR NO KEY UPDATE ${locked}) AS job
+      ), written AS (
+        UPDATE holdfast.job j
+           SET ${set}, attempt = 1, worker_id = h.worker_id, started_at = h.started_at,
+               heartbeat_at = h.started_at, lease_expires_at = h.lease_expires_at,
+               event_count = j.event_count + 1, started_event_number = j.event_count + 1
+          FROM held h
+         WHERE j.id = h.id AND ${unwritten}
+        RETURNING j.id
+      ), whole AS MATERIALIZED (
+        SELECT c.id
+          FROM holdfast.claim c
+         WHERE ${whole}
+           AND c.id IN (SELECT n.claim FROM named n)
+           AND c.id NOT IN (SELECT u.claim FROM unwritten u
+                             WHERE u.id NOT IN (SELECT w.id FROM written w))
+           FOR UPDATE SKIP LOCKED
+      ), ended AS (
+        DELETE FROM holdfast.claim c USING whole WHERE c.id = whole.id
+      )
+      SELECT u.id, w.id IS NOT NULL AS written
+        FROM unwritten u LEFT JOIN written w ON w.id = u.id
+      """;
+
+  private static final String OF_JOBS =
+      "member.id IN (SELECT asked.id FROM unnest(:jobs::uuid[]) AS asked(id))";
+
+  private static final Sql SOME = sql(OF_JOBS, false, "");
+  private static final Sql SOME_UNLOCKED = sql(OF_JOBS, false, "SKIP LOCKED");
+  private static final Sql ALL = sql("true", true, "SKIP LOCKED");
+  private static final Sql OF_QUEUE =
+      sql("(c.queue = :queue OR c.worker_id = :worker)", true, "SKIP LOCKED");
+  private static final Sql OF_WORKERS =
+      sql("starts_with(c.worker_id, :prefix)", true, "SKIP LOCKED");
+
+  // Most batches are settled sooner than that.
+  private static final Sql OLD =
+      sql(
+          """
+          (c.started_at < statement_timestamp() - interval '1 second'
+           OR c.lease_expires_at < statement_timestamp())
+          """,
+          true,
+          "SKIP LOCKED");
+
+  private static final Sql KEEP_OUT =
+      Sql.of(
+          """
+          SELECT ${keepOut} FROM unnest(:queues::text[]) AS q(name)
+          """,
+          "keepOut",
+          BatchSql.keepBatchesOut("q.name"));
+
+  private static final Sql ANY = Sql.of("SELECT c.id FROM holdfast.claim c LIMIT 1");
+
+  private static Sql sql(String which, boolean whole, String locked) {
+    return Sql.of(
+        WRITE,
+        "which",
+        which,
+        "unwritten",
+        BatchSql.isUnwritten("j"),
+        "locked",
+        locked,
+        "set",
+        CLAIMED.set(),
+        "whole",
+        String.valueOf(whole));
+  }
+
+  /**
+   * A job that is in a batch.
+   *
+   * @param written whether it has a row of its own now; false where its row is locked
+   */
+  public record Found(JobId job, boolean written) {
+    static Found read(ResultSet row) throws SQLException {
+      return new Found(Rows.id(row, "id"), row.getBoolean("written"));
+    }
+
+    public Lease lease() {
+      return new Lease(job, BatchClaims.ATTEMPT);
+    }
+  }
+
+  private MaterializeBatch() {}
+
+  /** Before a verb that writes these. Waits for rows that are locked, as the verb would. */
+  public static void leases(Connection connection, Collection<Lease> leases) throws SQLException {
+    found(SOME, connection, leases);
+  }
+
+  /**
+   * The same without waiting, for those that must not wait for a handler's own transaction; the
+   * answer has the jobs that were in batches.
+   */
+  public static List<Found> unlocked(Connection connection, Collection<Lease> leases)
+      throws SQLException {
+    return found(SOME_UNLOCKED, connection, leases);
+  }
+
+  private static List<Found> found(Sql sql, Connection connection, Collection<Lease> leases)
+      throws SQLException {
+    List<Lease> first =
+        leases.stream().filter(lease -> lease.attempt() == BatchClaims.ATTEMPT).toList();
+    return first.isEmpty() || isNone(connection)
+        ? List.of()
+        : sql.on(connection).array("jobs", "uuid", first, Lease::job).listByKey(Found::read);
+  }
+
+  /**
+   * For a transaction that changes jobs which may be PENDING, and has locked their rows: no batch
+   * claim takes them before it ends.
+   *
+   * @param queues those of the jobs
+   */
+  public static void beforeChange(Connection connection, List<JobId> jobs, Set<String> queues)
+      throws SQLException {
+    if (jobs.isEmpty()) {
+      return;
+    }
+    KEEP_OUT
+        .on(connection)
+        .array("queues", "text", queues.stream().sorted().toList(), name -> name)
+        .list(row -> true);
+    if (!isNone(connection)) {
+      SOME.on(connection).array("jobs", "uuid", jobs, id -> id).listByKey(Found::read);
+    }
+  }
+
+  /** Before these jobs are read. */
+  public static void beforeReading(Connection connection, List<JobId> jobs) throws SQLException {
+    reading(connection, () -> SOME_UNLOCKED.on(connection).array("jobs", "uuid", jobs, id -> id));
+  }
+
+  /** Before jobs are listed or counted. */
+  public static void beforeReading(Connection connection) throws SQLException {
+    reading(connection, () -> ALL.on(connection));
+  }
+
+  private interface Written {
+    Sql.Call call() throws SQLException;
+  }
+
+  /** On a server that allows no writes, jobs in batches are read as PENDING. */
+  private static void reading(Connection connection, Written written) throws SQLException {
+    try {
+      if (!isNone(connection)) {
+        written.call().listByKey(Found::read);
+      }
+    } catch (SQLException trouble) {
+      if (!SqlErrors.isReadOnly(trouble) || !connection.getAutoCommit()) {
+        throw trouble;
+      }
+    }
+  }
+
+  /**
+   * What a claim by rules counts: jobs of its queue, and all of its worker. It keeps batch claims
+   * out before.
+   */
+  public static void ofQueue(Connection connection, String queue, String worker)
+      throws SQLException {
+    OF_QUEUE.on(connection).set("queue", queue).set("worker", worker).listByKey(Found::read);
+  }
+
+  /** Batch claims of workers whose names begin with the prefix. */
+  public static void ofWorkers(Connection connection, String prefix) throws SQLException {
+    if (!isNone(connection)) {
+      OF_WORKERS.on(connection).set("prefix", prefix).listByKey(Found::read);
+    }
+  }
+
+  /** Batch claims that are older than most become, before a sweep. */
+  public static void old(Connection connection) throws SQLException {
+    if (!isNone(connection)) {
+      OLD.on(connection).listByKey(Found::read);
+    }
+  }
+
+  private static boolean isNone(Connection connection) throws SQLException {
+    return !ANY.on(connection).found();
+  }
+}

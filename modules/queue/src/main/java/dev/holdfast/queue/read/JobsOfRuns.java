@@ -1,0 +1,213 @@
+package dev.holdfast.queue.read;
+
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.search.RunGraph;
+import dev.holdfast.model.search.RunPage;
+import dev.holdfast.model.search.RunSummary;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.FailureSql;
+import dev.holdfast.queue.sql.TenantSql;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads runs: jobs that name the same run. A job that is a run by itself is not listed as one. */
+public final class JobsOfRuns {
+  private static final int MOST_COUNTED = 1_000;
+  private static final JobId AFTER_ALL = JobId.parse("ffffffff-ffff-ffff-ffff-ffffffffffff");
+
+  // The run's first job is not in the index of runs: its own id is the run's. It is found by that.
+  private static final String COUNTED =
+      """
+      SELECT r.run_id, c.*
+        FROM runs r
+       CROSS JOIN LATERAL (
+         SELECT count(*) AS jobs, min(s.created_at) AS created_at, min(s.started_at) AS started_at,
+                max(s.finished_at) AS finished_at, (array_agg(s.kind ORDER BY s.id))[1] AS kind,
+                ${states}
+           FROM ((SELECT j.id, j.kind, j.state, j.created_at, j.started_at, j.finished_at
+                    FROM holdfast.job j
+                   WHERE j.run_id = r.run_id AND j.run_id <> j.id AND ${tenant}
+                   LIMIT :counted)
+                 UNION ALL
+                 SELECT j.id, j.kind, j.state, j.created_at, j.started_at, j.finished_at
+                   FROM holdfast.job j
+                  WHERE j.id = r.run_id AND j.run_id = j.id AND ${tenant}) AS s) AS c
+      """;
+
+  private static final String STATES =
+      Stream.of(JobState.values())
+          .map("count(*) FILTER (WHERE s.state = '%1$s') AS \"%1$s\""::formatted)
+          .collect(Collectors.joining(", "));
+
+  // Hops from one run to the next one in the index, so that a run of a million jobs costs one hop.
+  // Of a tenant's runs only: the cursor is the last run of the page, and other tenants' ids are not
+  // for its eyes.
+  private static final ByTenant LIST =
+      ByTenant.of(
+          """
+          WITH RECURSIVE runs(run_id, hops) AS (
+            (SELECT j.run_id, 1 FROM holdfast.job j
+              WHERE j.run_id <> j.id AND j.run_id < :before AND ${tenant}
+              ORDER BY j.run_id DESC LIMIT 1)
+            UNION ALL
+            SELECT next.run_id, r.hops + 1
+              FROM runs r
+             CROSS JOIN LATERAL (
+               SELECT j.run_id FROM holdfast.job j
+                WHERE j.run_id <> j.id AND j.run_id < r.run_id AND ${tenant}
+                ORDER BY j.run_id DESC LIMIT 1) AS next
+             WHERE r.hops < :most
+          )
+          """
+              + COUNTED
+              + " ORDER BY r.run_id DESC",
+          "states",
+          STATES);
+
+  private static final ByTenant ONE =
+      ByTenant.of("WITH runs AS (SELECT :run::uuid AS run_id) " + COUNTED, "states", STATES);
+
+  private static final ByTenant MEMBERS =
+      ByTenant.of(
+          """
+          WITH members AS MATERIALIZED (
+            SELECT j.id FROM holdfast.job j
+             WHERE j.run_id = :run AND j.run_id <> j.id AND ${tenant}
+             LIMIT :most
+          )
+          SELECT j.id, j.kind, j.run_key, j.queue, j.state, j.attempt, j.progress, j.parent_id,
+                 j.created_at, j.started_at, j.finished_at, ${code} AS failure_code
+            FROM holdfast.job j
+           WHERE j.id = ANY (ARRAY(SELECT id FROM members) || :run::uuid)
+             AND j.run_id = :run AND ${tenant}
+           ORDER BY j.id
+           LIMIT :most
+          """,
+          "code",
+          FailureSql.CODE);
+
+  private static final Sql EDGES =
+      Sql.of(
+          """
+          SELECT d.job_id, d.depends_on_id FROM holdfast.dependency d
+           WHERE d.job_id = ANY (:jobs::uuid[]) AND d.depends_on_id = ANY (:jobs::uuid[])
+           ORDER BY d.job_id, d.depends_on_id
+          """);
+
+  /**
+   * A statement for all tenants, and one for a tenant: only a plain condition is looked up in the
+   * index, so that a large run of another tenant is not read through.
+   */
+  private record ByTenant(Sql all, Sql ofOne) {
+    static ByTenant of(String template, String... fragments) {
+      String place = "${tenant}";
+      return new ByTenant(
+          Sql.of(template.replace(place, "true"), fragments),
+          Sql.of(template.replace(place, TenantSql.isOfOne("j")), fragments));
+    }
+
+    Sql.Call on(Connection connection, @Nullable String tenant) {
+      return tenant == null ? all.on(connection) : ofOne.on(connection).set("tenant", tenant);
+    }
+  }
+
+  private JobsOfRuns() {}
+
+  /**
+   * The newest runs; of a tenant, those that have a job of it.
+   *
+   * @param before runs older than this one; null for the newest
+   */
+  public static RunPage page(
+      Connection connection, @Nullable String tenant, @Nullable JobId before, int most)
+      throws SQLException {
+    record Read(JobId run, Optional<RunSummary> summary) {}
+    List<Read> read =
+        LIST.on(connection, tenant)
+            .set("before", before == null ? AFTER_ALL : before)
+            .set("most", most)
+            .set("counted", MOST_COUNTED)
+            .listByKey(row -> new Read(Rows.id(row, "run_id"), summary(row)));
+    return new RunPage(
+        read.stream().flatMap(each -> each.summary().stream()).toList(),
+        read.size() == most ? read.getLast().run() : null);
+  }
+
+  /** Empty if no job that the tenant may see has this run. */
+  public static Optional<RunGraph> graph(Connection connection, @Nullable String tenant, JobId run)
+      throws SQLException {
+    Optional<RunSummary> summary =
+        ONE.on(connection, tenant)
+            .set("run", run)
+            .set("counted", MOST_COUNTED)
+            .listByKey(JobsOfRuns::summary)
+            .getFirst();
+    if (summary.isEmpty()) {
+      return Optional.empty();
+    }
+    List<RunGraph.Node> jobs =
+        MEMBERS
+            .on(connection, tenant)
+            .set("run", run)
+            .set("most", RunGraph.MOST)
+            .listByKey(JobsOfRuns::node);
+    List<RunGraph.Edge> edges =
+        EDGES
+            .on(connection)
+            .array("jobs", "uuid", jobs, RunGraph.Node::id)
+            .list(row -> new RunGraph.Edge(Rows.id(row, "job_id"), Rows.id(row, "depends_on_id")));
+    return Optional.of(new RunGraph(summary.get(), jobs, edges));
+  }
+
+  private static Optional<RunSummary> summary(ResultSet row) throws SQLException {
+    long jobs = row.getLong("jobs");
+    if (jobs == 0) {
+      return Optional.empty();
+    }
+    Map<JobState, Long> states = new EnumMap<>(JobState.class);
+    for (JobState state : JobState.values()) {
+      long count = row.getLong(state.name());
+      if (count > 0) {
+        states.put(state, count);
+      }
+    }
+    JobState state = RunSummary.stateOf(states);
+    return Optional.of(
+        new RunSummary(
+            Rows.id(row, "run_id"),
+            row.getString("kind"),
+            state,
+            jobs,
+            states,
+            jobs >= MOST_COUNTED,
+            Rows.instant(row, "created_at"),
+            Rows.instantOrNull(row, "started_at"),
+            state.isTerminal() ? Rows.instantOrNull(row, "finished_at") : null));
+  }
+
+  private static RunGraph.Node node(ResultSet row) throws SQLException {
+    return new RunGraph.Node(
+        Rows.id(row, "id"),
+        row.getString("kind"),
+        row.getString("run_key"),
+        row.getString("queue"),
+        JobState.valueOf(row.getString("state")),
+        row.getInt("attempt"),
+        Rows.intOrNull(row, "progress"),
+        Rows.idOrNull(row, "parent_id"),
+        Rows.instant(row, "created_at"),
+        Rows.instantOrNull(row, "started_at"),
+        Rows.instantOrNull(row, "finished_at"),
+        row.getString("failure_code"));
+  }
+}

@@ -1,0 +1,115 @@
+package dev.holdfast.queue.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.ChangedJob;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.search.JobCounts;
+import dev.holdfast.model.search.JobDependencies;
+import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queue;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A job in a batch is RUNNING for every read, though its row says PENDING. */
+class BatchReadTest extends BatchFixture {
+  static Stream<Asked> everyQuestion() {
+    JobFilter running = JobFilter.ALL.states(Set.of(JobState.RUNNING));
+    return Stream.of(
+        new Asked("find", JobState.RUNNING, (q, job) -> find(q, job).state()),
+        new Asked("its attempt", 1, (q, job) -> find(q, job).attempt()),
+        new Asked("its worker", WORKER, (q, job) -> String.valueOf(find(q, job).worker())),
+        new Asked("list", 3, (q, job) -> q.queries().list(running).size()),
+        new Asked("page", 3, (q, job) -> q.queries().page(running).jobs().size()),
+        new Asked("brief page", 3, (q, job) -> q.queries().briefPage(running).jobs().size()),
+        new Asked("count", 3L, (q, job) -> q.queries().count(running, 10).count()),
+        new Asked(
+            "statistics", 3L, (q, job) -> q.queries().statistics().byState().get(JobState.RUNNING)),
+        new Asked("queues", 3L, (q, job) -> q.admin().queues().getFirst().running()),
+        new Asked("due", 0L, (q, job) -> q.admin().queues().getFirst().due()),
+        new Asked("depth", 0L, (q, job) -> q.queries().depth(List.of(QUEUE), 10)),
+        new Asked("running", 3L, (q, job) -> q.queries().running(QUEUE, WORKER)),
+        new Asked("holders", 3L, (q, job) -> q.queries().holders(null, 5, 5).getFirst().held()),
+        new Asked("states", JobState.RUNNING, BatchReadTest::stateOf),
+        new Asked("changes", JobState.RUNNING, BatchReadTest::changeOf),
+        new Asked("timeline", "processing", BatchReadTest::lastEvent),
+        new Asked("attempts", AttemptOutcome.RUNNING, BatchReadTest::outcome),
+        new Asked(
+            "worker names",
+            WORKER,
+            (q, job) ->
+                String.valueOf(
+                    q.queries().workerNames(List.of(new Lease(job, 1))).get(new Lease(job, 1)))),
+        new Asked("counts", List.of(JobState.RUNNING), BatchReadTest::statesCounted),
+        new Asked("heartbeat at", true, BatchReadTest::isHeard),
+        new Asked("held by", 3, (q, job) -> q.jobs().heldBy(WORKER).size()),
+        new Asked(
+            "may be known", true, (q, job) -> q.jobs().mayBeKnown(job, Duration.ofMinutes(1))));
+  }
+
+  private static JobState stateOf(Queue asked, JobId job) {
+    return asked.queries().states(List.of(job)).getFirst().state();
+  }
+
+  private static List<JobState> statesCounted(Queue asked, JobId job) {
+    return asked.queries().counts(JobFilter.ALL).rows().stream().map(JobCounts.Row::state).toList();
+  }
+
+  private static boolean isHeard(Queue asked, JobId job) {
+    return asked.queries().heartbeatAt(new Lease(job, 1)).isPresent();
+  }
+
+  private static JobState changeOf(Queue asked, JobId job) {
+    JobQueries all = asked.queries();
+    return all.changes(new ChangedJob(Instant.EPOCH, List.of(job), null, 10)).stream()
+        .filter(brief -> brief.id().equals(job))
+        .findFirst()
+        .orElseThrow()
+        .state();
+  }
+
+  private static String lastEvent(Queue asked, JobId job) {
+    return asked.queries().timeline(job).getLast().type();
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyQuestion")
+  void every_read_shows_a_batch_claimed_job_as_running(Asked asked) {
+    JobId job = batch(3).get(1).job();
+    assertThat(asked.question().ask(opened, job)).isEqualTo(asked.answer());
+    assertThat(rows("RUNNING", 1)).isPositive();
+  }
+
+  @Test
+  void a_batch_claimed_dependency_is_shown_as_running() {
+    JobId job = add(job());
+    JobId waiting = add(job().dependsOn(job));
+    assertThat(inBatch(5)).extracting(Lease::job).containsExactly(job);
+    assertThat(queries.dependencies(waiting).dependsOn())
+        .extracting(JobDependencies.Related::state)
+        .containsExactly(JobState.RUNNING);
+  }
+
+  @Test
+  void on_read_only_connections_batch_claimed_jobs_are_read_as_pending() {
+    Lease lease = inBatch();
+    String options = "?options=-c%20default_transaction_read_only=on";
+    try (Queue reader =
+        new Queue(
+            db.dataSource(db.url() + options, 2), new JacksonCodec(), Queue.Options.DEFAULT)) {
+      assertThat(find(reader, lease.job()).state()).isEqualTo(JobState.PENDING);
+      assertThat(reader.queries().statistics().byState()).containsEntry(JobState.PENDING, 1L);
+    }
+  }
+}

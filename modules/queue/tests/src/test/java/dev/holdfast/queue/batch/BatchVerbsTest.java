@@ -1,0 +1,190 @@
+package dev.holdfast.queue.batch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LogLines;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Reaping, cancelling, commands, heartbeats and reports of jobs in a batch. */
+class BatchVerbsTest extends BatchFixture {
+  @Test
+  void a_batch_whose_worker_died_is_reaped_job_by_job() {
+    List<Lease> leases = batch(3);
+    worker.settle(succeed(leases.get(0)));
+    expireClaims();
+    assertThat(maintenance.reap(Duration.ZERO).requeued())
+        .containsExactlyInAnyOrder(leases.get(1).job(), leases.get(2).job());
+    assertThat(claims()).isZero();
+    JobStatus lost = status(leases.get(1).job());
+    assertThat(lost.state()).isEqualTo(JobState.PENDING);
+    assertThat(lost.crashes()).isEqualTo(1);
+    assertThat(events(lost.id())).containsExactly("created", "processing", "requeued:stale");
+    assertThat(worker.settle(succeed(leases.get(1)))).isEqualTo(Ack.LEASE_LOST);
+    assertThat(worker.heartbeat(List.of(leases.get(1)), LEASE).getFirst().ack())
+        .isEqualTo(Ack.LEASE_LOST);
+    assertThat(inBatch(5))
+        .containsExactlyInAnyOrder(
+            new Lease(leases.get(1).job(), 2), new Lease(leases.get(2).job(), 2));
+    assertThat(worker.settle(succeed(leases.get(1)))).isEqualTo(Ack.LEASE_LOST);
+    assertThat(rows("RUNNING", 2)).isEqualTo(2);
+  }
+
+  @Test
+  void a_batch_of_a_process_known_to_be_dead_is_reaped_at_once() {
+    List<Lease> leases = batch(2);
+    assertThat(opened.workers().recovery().recover("here", WORKER, "exit 137").requeued())
+        .containsExactlyInAnyOrder(leases.get(0).job(), leases.get(1).job());
+    assertThat(worker.settle(succeed(leases.get(0)))).isEqualTo(Ack.LEASE_LOST);
+  }
+
+  @Test
+  void a_batch_whose_lease_has_not_expired_is_not_reaped() {
+    List<Lease> leases = batch(2);
+    db.sql("UPDATE holdfast.claim SET started_at = started_at - interval '5 seconds'");
+    assertThat(maintenance.reap(Duration.ZERO).requeued()).isEmpty();
+    // It is materialized by now, with the lease of the claim.
+    assertThat(rows("RUNNING", 1)).isEqualTo(2);
+    assertThat(worker.settle(succeed(leases.get(0)))).isEqualTo(Ack.ACCEPTED);
+  }
+
+  @Test
+  void a_timeout_ends_a_batch_claimed_job() {
+    add(job().timeout(Duration.ofMillis(1)));
+    Lease lease = inBatch(1).getFirst();
+    db.sql("UPDATE holdfast.claim SET started_at = started_at - interval '5 seconds'");
+    maintenance.expire(Duration.ZERO);
+    assertThat(state(lease.job())).isEqualTo(JobState.RETRYING);
+    assertThat(worker.settle(succeed(lease))).isEqualTo(Ack.LEASE_LOST);
+  }
+
+  @Test
+  void cancelling_a_batch_claimed_job_does_not_stop_the_others() {
+    List<Lease> leases = batch(3);
+    JobId job = leases.get(1).job();
+    assertThat(queue.cancel(job, false, "enough", GRACE))
+        .extracting(Cancellation::previousState, Cancellation::outcome)
+        .containsExactly(tuple(JobState.RUNNING, Cancellation.Outcome.REQUESTED));
+    assertThat(worker.commands(WORKER))
+        .extracting(HeartbeatResult::lease, HeartbeatResult::cancelReason)
+        .containsExactly(tuple(leases.get(1), "enough"));
+    assertThat(rows("PENDING", 0)).isEqualTo(2);
+    assertThat(worker.settle(new Settlement.Cancel(leases.get(1), null))).isEqualTo(Ack.ACCEPTED);
+    assertThat(state(job)).isEqualTo(JobState.CANCELLED);
+    assertThat(worker.settle(succeed(leases.get(2)))).isEqualTo(Ack.ACCEPTED);
+  }
+
+  @Test
+  void an_operators_command_finds_a_batch_claimed_job_running() {
+    add(Job.of("test", Map.of("steps", List.of())));
+    Lease lease = inBatch(1).getFirst();
+    assertThat(
+            queue.command(
+                lease.job(), new JobCommand(CommandAction.TAKEOVER, null, "ada", "mine"), null))
+        .isEqualTo(JobCommand.Answer.ACCEPTED);
+    assertThat(worker.commands(WORKER)).hasSize(1);
+  }
+
+  static Stream<Said> everyVerb() {
+    return Stream.of(
+        new Said("fail", (q, lease) -> q.settle(fail(lease, FLAKY))),
+        new Said("cancelled", (q, lease) -> q.settle(new Settlement.Cancel(lease, null))),
+        new Said(
+            "snooze", (q, lease) -> q.settle(new Settlement.Snooze(lease, Duration.ofHours(1)))),
+        new Said("release", (q, lease) -> q.settle(new Settlement.Release(lease, false))),
+        new Said("succeed", (q, lease) -> q.settle(succeed(lease))),
+        new Said(
+            "progress",
+            (q, lease) -> q.report(List.of(new Report.Progress(lease, 10, "x"))).getFirst()),
+        new Said(
+            "event",
+            (q, lease) ->
+                q.report(List.of(new Report.Event(lease, "made", new Json("{}")))).getFirst()),
+        new Said("log", (q, lease) -> q.report(List.of(new Report.Log(lease, 1, "x"))).getFirst()),
+        new Said(
+            "log lines",
+            (q, lease) -> q.log(new LogLines(lease, 1L, List.of("x"), (before, added) -> added))),
+        new Said("step", (q, lease) -> q.report(List.of(step(lease))).getFirst()),
+        new Said(
+            "publish",
+            (q, lease) ->
+                q.publish(
+                    new Publication(
+                        lease, "store", List.of(new Artifact("a", 1, "0".repeat(64))), null))),
+        new Said("heartbeat", (q, lease) -> q.heartbeat(List.of(lease), LEASE).getFirst().ack()));
+  }
+
+  private static Report.Step step(Lease lease) {
+    return new Report.Step(
+        lease, "one", 1, StepState.RUNNING, 1, false, null, null, null, null, List.of());
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyVerb")
+  void every_verb_treats_a_batch_claimed_job_as_running(Said said) {
+    List<Lease> leases = batch(2);
+    assertThat(said.verb().say(worker, leases.get(0))).isEqualTo(Ack.ACCEPTED);
+    assertThat(rows("PENDING", 0)).isEqualTo(1);
+    assertThat(events(leases.get(0).job())).startsWith("created", "processing");
+    // Also from a process that has not claimed it.
+    assertThat(said.verb().say(queue, leases.get(1))).isEqualTo(Ack.ACCEPTED);
+    assertThat(rows("PENDING", 0)).isZero();
+  }
+
+  @Test
+  void a_heartbeat_extends_the_lease_of_a_batch_claimed_job() {
+    Lease lease = inBatch();
+    Instant until = queries.now().plus(Duration.ofMinutes(50));
+    assertThat(worker.heartbeat(List.of(lease), Duration.ofHours(1)))
+        .containsExactly(new HeartbeatResult(lease, Ack.ACCEPTED, null));
+    assertThat(status(lease.job()).leaseExpiresAt()).isAfter(until);
+  }
+
+  @Test
+  void a_heartbeat_does_not_wait_for_a_locked_row_and_the_lease_is_kept() throws Exception {
+    List<Lease> leases = batch(2);
+    try (Connection other = db.dataSource().getConnection()) {
+      other.setAutoCommit(false);
+      lock(other, leases.get(0).job());
+      List<HeartbeatResult> results = worker.heartbeat(leases, LEASE);
+      assertThat(results).extracting(HeartbeatResult::ack).containsOnly(Ack.ACCEPTED);
+      assertThat(results).extracting(HeartbeatResult::busy).containsExactly(true, false);
+      other.rollback();
+      other.setAutoCommit(true);
+    }
+    assertThat(worker.settle(succeed(leases.get(0)))).isEqualTo(Ack.ACCEPTED);
+  }
+
+  private static void lock(Connection connection, JobId job) throws SQLException {
+    try (var statement =
+        connection.prepareStatement("SELECT id FROM holdfast.job WHERE id = ? FOR UPDATE")) {
+      statement.setObject(1, job.value());
+      assertThat(statement.executeQuery().next()).isTrue();
+    }
+  }
+}

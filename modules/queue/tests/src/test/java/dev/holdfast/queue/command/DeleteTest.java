@@ -1,0 +1,120 @@
+package dev.holdfast.queue.command;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.command.Deletion;
+import dev.holdfast.model.command.Deletion.Outcome;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.QueueFixture;
+import java.sql.Connection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class DeleteTest extends QueueFixture {
+  private Outcome delete(JobId job) {
+    return queue.delete(job).orElseThrow().outcome();
+  }
+
+  @Test
+  void an_ended_job_is_deleted_with_all_its_rows() {
+    Lease lease = running();
+    queue.settle(new Settlement.Fail(lease, HOPELESS, null));
+    assertThat(queue.delete(lease.job()))
+        .hasValue(new Deletion(lease.job(), JobState.FAILED, Outcome.DELETED));
+    assertThat(queries.find(lease.job())).isEmpty();
+    assertThat(queries.timeline(lease.job())).isEmpty();
+    assertThat(db.count("SELECT count(*) FROM holdfast.attempt")).isZero();
+    assertThat(queue.delete(lease.job())).isEqualTo(Optional.empty());
+  }
+
+  @Test
+  void its_artifacts_are_listed_as_orphaned_for_their_store() {
+    Lease lease = running();
+    queue.publish(
+        new Publication(lease, "store", List.of(new Artifact("a.txt", 1, "0".repeat(64))), null));
+    queue.settle(succeed(lease));
+    assertThat(delete(lease.job())).isEqualTo(Outcome.DELETED);
+    assertThat(maintenance.orphaned("store")).containsExactly(lease.job());
+  }
+
+  @Test
+  void a_pending_job_is_deleted_and_its_unique_key_is_free() {
+    JobId pending = add(job().uniqueKey("k"));
+    assertThat(delete(pending)).isEqualTo(Outcome.DELETED);
+    assertThat(queue.enqueue(job().uniqueKey("k")).duplicate()).isFalse();
+  }
+
+  @Test
+  void deleting_a_running_job_is_refused_also_in_a_batch() {
+    assertThat(delete(running().job())).isEqualTo(Outcome.RUNNING);
+    try (Queue batching =
+        new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.batchFrom(0))) {
+      JobId job = add(job());
+      assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE).jobs()).hasSize(1);
+      assertThat(delete(job)).isEqualTo(Outcome.RUNNING);
+      assertThat(queries.find(job)).isPresent();
+    }
+  }
+
+  @Test
+  void deleting_a_dependency_is_refused_until_it_has_succeeded() {
+    JobId awaited = add(job());
+    JobId waiting = add(job().dependsOn(awaited));
+    assertThat(delete(awaited)).isEqualTo(Outcome.AWAITED);
+    queue.cancel(awaited, false, "enough", GRACE);
+    assertThat(delete(awaited)).as("it would let the other one run").isEqualTo(Outcome.AWAITED);
+    maintenance.promote();
+    assertThat(queries.find(waiting).orElseThrow().state()).isEqualTo(JobState.CANCELLED);
+    assertThat(delete(awaited)).isEqualTo(Outcome.DELETED);
+
+    Lease lease = running();
+    JobId next = add(job().dependsOn(lease.job()));
+    queue.settle(succeed(lease));
+    assertThat(delete(lease.job())).isEqualTo(Outcome.DELETED);
+    maintenance.promote();
+    assertThat(queries.find(next).orElseThrow().state()).isEqualTo(JobState.PENDING);
+  }
+
+  @Test
+  void deleting_a_dependency_of_an_uncommitted_job_is_refused() throws Exception {
+    JobId awaited = add(job());
+    try (Connection enqueuer = db.dataSource().getConnection()) {
+      enqueuer.setAutoCommit(false);
+      queue.enqueue(enqueuer, List.of(job().dependsOn(awaited)));
+      CompletableFuture<Outcome> deleted = CompletableFuture.supplyAsync(() -> delete(awaited));
+      awaitLockWait();
+      enqueuer.commit();
+      enqueuer.setAutoCommit(true);
+      assertThat(deleted.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(Outcome.AWAITED);
+    }
+  }
+
+  @Test
+  void a_job_cannot_depend_on_a_deleted_job() {
+    JobId job = add(job());
+    delete(job);
+    assertThatThrownBy(() -> queue.enqueue(Job.of("x").dependsOn(job)))
+        .isInstanceOf(RefusedException.class);
+  }
+
+  @Test
+  void a_job_of_another_tenant_is_not_found() {
+    JobId job = add(job().owner("acme", "default"));
+    assertThat(queue.delete(job, "other")).isEqualTo(Optional.empty());
+    assertThat(queue.delete(job, "acme")).isPresent();
+  }
+}

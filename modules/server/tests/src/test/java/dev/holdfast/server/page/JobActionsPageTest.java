@@ -1,0 +1,220 @@
+package dev.holdfast.server.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.testkit.TestDatabase;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Cancels, retries and commands, given on the page. */
+class JobActionsPageTest extends PageFixture {
+  JobActionsPageTest(TestDatabase db) {
+    super(db);
+  }
+
+  @Test
+  void workers_are_shown_with_their_processes_and_receive_commands() {
+    supervised(HealthStatus.HEALTHY);
+    open("#/workers");
+    browser.awaitText("worker:work:0", "healthy", "4711", "here");
+    browser.press("Restart worker:work:0");
+    browser.answer("a new release", "Restart");
+    browser.awaitText("Sent restart to worker:work:0");
+    assertThat(db.queryOne(String.class, "SELECT reason FROM holdfast.worker_command"))
+        .isEqualTo("a new release");
+    browser.press("Pause all …");
+    browser.answer("", "Pause all");
+    browser.awaitText("All workers have been paused since");
+    browser.press("Resume all …");
+    browser.answer("", "Resume all");
+    browser.awaitNoText("All workers have been paused since");
+  }
+
+  // ---- actions
+
+  @Test
+  void a_job_is_cancelled_with_a_reason_and_retried() {
+    JobId job = enqueued();
+    open("#/jobs/" + job);
+    browser.press("Cancel …");
+    browser.answer("not needed <b>any</b> more", "Cancel the job");
+    browser.awaitText("cancelled", "not needed <b>any</b> more");
+    browser.press("Retry …");
+    browser.answer("", "Retry the job");
+    browser.awaitText("pending");
+    assertThat(state(job)).isEqualTo("PENDING");
+  }
+
+  @Test
+  void a_running_job_is_paused_taken_over_resumed_and_its_steps_accepted_or_retried() {
+    Map<String, Object> steps =
+        Map.of("steps", List.of(Map.of("id", "fetch"), Map.of("id", "load")));
+    holdfast.enqueue(Job.of("workspace", steps).queue(QUEUE));
+    JsonNode task = leased();
+    step(task, "fetch", 1, "RUNNING");
+    step(task, "fetch", 1, "DONE");
+    step(task, "load", 2, "RUNNING");
+    JobId id = JobId.parse(task.get("taskId").asText());
+    open(job(task));
+    browser.press("Pause …");
+    browser.answer("the API is down", "Pause");
+    browser.awaitText("Paused by local: the API is down");
+    assertThat(browser.buttons()).as("the job is not taken over").doesNotContain("Accept");
+    browser.press("Resume …");
+    browser.answer("", "Resume");
+    browser.press("Take over …");
+    browser.answer("", "Take over");
+    browser.awaitText("Taken over by local: requested over HTTP");
+    browser.press("Accept");
+    browser.answer("loaded by hand", "Accept");
+    browser.awaitText("accept_step of 'load' was requested by local: loaded by hand");
+    for (String[] each :
+        new String[][] {
+          {"Retry", "Retry", "retry_step", "Uses no retry budget."},
+          {"Reset", "Reset", "hard_reset_step", "from the checkpoints before it."},
+          {
+            "From here",
+            "Go back",
+            "resume_from_step",
+            "in a new workspace. These completed steps will run again: fetch."
+          }
+        }) {
+      browser.press(each[0]);
+      assertThat(browser.awaitElement("dialog p").getText()).endsWith(each[3]);
+      browser.answer("", each[1]);
+      Awaitility.await()
+          .atMost(PATIENCE)
+          .until(() -> Wire.text(client.get("/v1/jobs/" + id, null).ok()).contains(each[2]));
+    }
+    browser.go(job(task) + "?tab=events");
+    browser.awaitText("task.control");
+    browser.go(job(task));
+    fail(task, "it broke");
+    browser.awaitText("BROKEN");
+    browser.press("//tr[contains(., 'fetch')]", "From here");
+    browser.answer("from the first one", "Go back");
+    browser.awaitText("resume_from_step of 'fetch' was requested by local: from the first one");
+    assertThat(state(id)).isEqualTo("PENDING");
+  }
+
+  @Test
+  void no_pause_is_offered_for_a_job_without_steps() {
+    enqueued();
+    JsonNode task = leased();
+    open(job(task));
+    browser.awaitText("running", "Cancel …");
+    assertThat(browser.text()).doesNotContain("Pause …").doesNotContain("Take over …");
+    step(task, "fetch", 1, "RUNNING");
+    browser.awaitText("Pause …", "Take over …");
+  }
+
+  @Test
+  void a_takeover_shows_where_the_workspace_is() {
+    enqueued();
+    JsonNode task = leased();
+    step(task, "fetch", 1, "RUNNING");
+    JobId id = JobId.parse(task.get("taskId").asText());
+    client.post("/v1/jobs/" + id + "/control", Map.of("action", "takeover"), null).ok();
+    db.sql(
+        """
+        INSERT INTO holdfast.event (job_id, number, type, attempt, at, data)
+        VALUES (?, 100, 'task.control.recovery.ack', 1, now(),
+                '{"action": "takeover", "workspace": "/srv/scratch/work"}')
+        """,
+        id.value());
+    open(job(task));
+    browser.awaitText("taken over", "Its workspace is /srv/scratch/work");
+  }
+
+  @Test
+  void a_reset_to_an_earlier_step_shows_first_what_is_lost() {
+    enqueued();
+    JsonNode task = leased();
+    step(task, "fetch", 1, "RUNNING");
+    step(task, "fetch", 1, "DONE");
+    callback(
+            task,
+            "completed",
+            Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", 7))
+        .ok();
+    open(job(task));
+    browser.press("From here");
+    browser.awaitText(
+        "These completed steps will run again: fetch.",
+        "its result is deleted until it has a new one");
+  }
+
+  @Test
+  void retrying_all_does_not_retry_cancelled_jobs() {
+    enqueued();
+    fail(leased(), "it broke");
+    JobId cancelled = enqueued();
+    holdfast.cancel(cancelled, "not wanted");
+    open("#/jobs");
+    browser.awaitText("it broke", "cancelled: not wanted");
+    browser.press("Retry …");
+    browser.awaitText("All jobs of all queues that are failed.");
+    browser.answer("", "Retry 1 job");
+    browser.awaitText("1 requeued");
+    assertThat(state(cancelled)).isEqualTo("CANCELLED");
+  }
+
+  @Test
+  void bulk_cancel_and_retry_show_a_count_before_and_progress_during() {
+    holdfast.enqueue(
+        IntStream.range(0, 2_500).mapToObj(i -> Job.of("bulk").queue("many")).toList());
+    holdfast.enqueue(Job.of("other").queue("many"));
+    open("#/jobs?kind=bulk");
+    browser.awaitText("bulk");
+    browser.press("Cancel …");
+    browser.awaitText("Cancel 2,500 jobs?");
+    browser.answer("a mistake", "Cancel 2,500 jobs");
+    browser.awaitText("2,500 cancelled, or asked to stop");
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'")).isEqualTo(1);
+    browser.check("tbody tr:first-child input[type=checkbox]");
+    browser.check("tbody tr:nth-child(2) input[type=checkbox]");
+    browser.awaitText("2 selected");
+    browser.press("Retry …");
+    browser.answer("", "Retry 2 jobs");
+    browser.awaitText("2 requeued");
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'")).isEqualTo(3);
+  }
+
+  @Test
+  void only_actions_that_apply_to_the_jobs_of_a_filter_are_offered() {
+    enqueued();
+    fail(leased(), "it broke");
+    open("#/jobs?state=FAILED");
+    browser.awaitText("it broke");
+    assertThat(browser.disabledButtons()).contains("Cancel …").doesNotContain("Retry …");
+    browser.go("#/jobs?state=RUNNING,FAILED");
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .until(() -> !browser.disabledButtons().contains("Cancel …"));
+  }
+
+  @Test
+  void the_buttons_of_workers_are_within_the_window() {
+    supervised(HealthStatus.HEALTHY);
+    db.sql("UPDATE holdfast.health SET reason = repeat('a long story ', 40)");
+    for (int width : new int[] {1400, 1000}) {
+      browser.width(width);
+      open("#/workers");
+      browser.awaitText("a long story");
+      assertThat(
+              browser.script(
+                  "const box = [...document.querySelectorAll('main td button')].at(-1)"
+                      + ".getBoundingClientRect(); return box.left > 0 && box.right <= innerWidth"))
+          .as("at %d", width)
+          .isEqualTo(true);
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package dev.holdfast.server.worker;
+
+import static dev.holdfast.testkit.Soon.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.testkit.TestDatabase;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Clients that disconnect while they wait for a task, or that wait and then send more requests. */
+public class DisconnectedClientTest extends ServerTest {
+  private static final int WAIT_MS = 60_000;
+  private static final Pattern WAITING =
+      Pattern.compile("server_waiting_workers(?:\\{[^}]*})? ([0-9.]+)");
+
+  DisconnectedClientTest(TestDatabase db) {
+    super(db);
+  }
+
+  private Socket polling(String worker) throws IOException {
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.url().getPort());
+    socket.setSoTimeout((int) SOON.toMillis());
+    poll(socket, worker);
+    return socket;
+  }
+
+  private void poll(Socket socket, String worker) throws IOException {
+    String body = "{\"workerId\":\"%s\",\"waitMs\":%d}".formatted(worker, WAIT_MS);
+    String head =
+        "POST /v1/queues/%s/lease HTTP/1.1\r\nHost: localhost\r\n".formatted(QUEUE)
+            + "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+                .formatted(body.length());
+    socket.getOutputStream().write((head + body).getBytes(StandardCharsets.US_ASCII));
+  }
+
+  private void awaitWaiting(int workers) {
+    // Far less than the clients wait.
+    await()
+        .atMost(Duration.ofMillis(WAIT_MS / 2))
+        .until(
+            () -> {
+              Matcher gauge = WAITING.matcher(client.get("/metrics", null).response().body());
+              return gauge.find() && Double.parseDouble(gauge.group(1)) == workers;
+            });
+  }
+
+  @Test
+  void a_disconnected_client_gets_no_task() throws IOException {
+    Socket abandoned = polling("gone");
+    awaitWaiting(1);
+    abandoned.close();
+    awaitWaiting(0);
+    JobId job = enqueued();
+    JsonNode task =
+        client
+            .post(
+                "/v1/queues/" + QUEUE + "/lease", Map.of("workerId", "w1", "waitMs", WAIT_MS), null)
+            .ok()
+            .at("/tasks/0");
+    assertThat(task.get("taskId").asText()).isEqualTo(job.toString());
+    assertThat(task.get("attempt").asInt()).isEqualTo(1);
+  }
+
+  @Test
+  void the_next_client_in_line_gets_the_task() throws IOException {
+    Socket abandoned = polling("gone");
+    awaitWaiting(1);
+    try (Socket waiting = polling("here")) {
+      awaitWaiting(2);
+      abandoned.close();
+      awaitWaiting(1);
+      enqueued();
+      assertThat(answer(waiting)).contains("\"attempt\":1,");
+    }
+  }
+
+  @Test
+  void a_connection_serves_its_next_request_after_a_wait() throws IOException {
+    try (Socket waiting = polling("here")) {
+      for (int attempt = 1; attempt <= 3; attempt++) {
+        awaitWaiting(1);
+        JobId job = enqueued();
+        assertThat(answer(waiting)).contains(job.toString());
+        poll(waiting, "here");
+      }
+    }
+  }
+
+  /** One answer, whose length its headers say. */
+  private static String answer(Socket socket) throws IOException {
+    StringBuilder head = new StringBuilder();
+    while (head.indexOf("\r\n\r\n") < 0) {
+      int next = socket.getInputStream().read();
+      assertThat(next).as(head.toString()).isNotNegative();
+      head.append((char) next);
+    }
+    Matcher length = Pattern.compile("(?i)content-length: (\\d+)").matcher(head);
+    assertThat(length.find()).as(head.toString()).isTrue();
+    return new String(
+        socket.getInputStream().readNBytes(Integer.parseInt(length.group(1))),
+        StandardCharsets.UTF_8);
+  }
+}
