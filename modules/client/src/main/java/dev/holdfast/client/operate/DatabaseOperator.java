@@ -206,6 +206,11 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
+  public QueueStatus queue(String name) {
+    return admin.queue(name, null);
+  }
+
+  @Override
   public JobHistory history(JobHistory.Query query) {
     return queries.history(query);
   }
@@ -305,7 +310,7 @@ public final class DatabaseOperator implements Operator {
 
   @Override
   public Workers workers() {
-    return new Workers(admin.allPausedSince().orElse(null), workers.readings().fleet(null).all());
+    return new Workers(admin.workersPausedAt().orElse(null), workers.readings().fleet(null).all());
   }
 
   @Override
@@ -320,13 +325,13 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public void pauseAll(String reason) {
-    admin.pauseAll();
+  public void pauseAllWorkers(String reason) {
+    admin.pauseAllWorkers();
   }
 
   @Override
-  public Resumed resumeAll(String requestedBy, String reason) {
-    boolean was = admin.resumeAll();
+  public Resumed resumeAllWorkers(String requestedBy, String reason) {
+    boolean was = admin.resumeAllWorkers();
     return new Resumed(was, workers.commands().resumeFailed(requestedBy, reason));
   }
 

@@ -357,10 +357,10 @@ CREATE TABLE holdfast.queue (
 
 -- One row while an operator has paused all workers: no job of any queue is claimed. Otherwise none;
 -- the key allows no second row.
-CREATE TABLE holdfast.global_pause (
+CREATE TABLE holdfast.workers_pause (
   singleton  boolean     PRIMARY KEY DEFAULT true,
   paused_at  timestamptz NOT NULL,
-  CONSTRAINT global_pause_once CHECK (singleton)
+  CONSTRAINT workers_pause_once CHECK (singleton)
 );
 
 -- Jobs that are enqueued again and again.

@@ -66,8 +66,7 @@ public final class Diagnostics {
                     fleet,
                     background.warnings(),
                     background.schedules(),
-                    waited,
-                    admin.allPausedSince().orElse(null))));
+                    waited)));
     if (deaf.getAsBoolean()) {
       found.add(
           Finding.of(

@@ -355,11 +355,11 @@ class ConcurrencyTest extends QueueFixture {
     admin.pause(QUEUE);
     assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
     admin.resume(QUEUE);
-    admin.pauseAll();
+    admin.pauseAllWorkers();
     assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
     admin.limit(QUEUE, 5);
     assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
-    admin.resumeAll();
+    admin.resumeAllWorkers();
     assertThat(claimByRules(new ClaimByRules(), 1)).hasSize(1);
   }
 
