@@ -190,8 +190,7 @@ public final class Holdfast implements AutoCloseable {
 
   /** Empty when there is no such job. */
   public Optional<Cancellation> cancel(JobId job, String reason) {
-    return queue.jobs().cancel(job, false, reason, Timings.DEFAULT_CANCEL_GRACE).stream()
-        .findFirst();
+    return queue.jobs().cancel(job, false, reason).stream().findFirst();
   }
 
   /** A job as it is now; empty when there is none of this id. */

@@ -10,6 +10,7 @@ import dev.holdfast.model.attempt.LogLines;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.JobEdit;
@@ -121,22 +122,33 @@ public final class JobQueue {
         connection -> EnqueueIdempotent.once(connection, enqueue, scope, key, digest, jobs));
   }
 
-  /** Takes due jobs of a queue, each under a lease. */
+  /** Takes due jobs of a queue, each under a lease; the cancel grace period is the usual one. */
   public Claimed claim(String queue, int most, String worker, Duration lease) {
-    return claim.from(queue, most, worker, lease, null, Claim.Receiver.LOCAL);
+    return claim(queue, most, worker, lease, Timings.DEFAULT_CANCEL_GRACE, null);
+  }
+
+  /**
+   * @param cancelGrace how long the worker lets a handler take to stop
+   * @param tenant whose jobs; null for all
+   */
+  public Claimed claim(
+      String queue,
+      int most,
+      String worker,
+      Duration lease,
+      Duration cancelGrace,
+      @Nullable String tenant) {
+    return claim.from(queue, most, worker, lease, cancelGrace, tenant, Claim.Receiver.LOCAL);
   }
 
   /**
    * The same for a worker in this process, which settles many jobs at a time through this object:
    * of a backlog it gets whole batches, whose claim writes one row.
    */
-  public Claimed claimInBatches(String queue, int most, String worker, Duration lease) {
-    return claim.from(queue, most, worker, lease, null, Claim.Receiver.LOCAL_IN_BATCHES);
-  }
-
-  /** Jobs of one tenant only. */
-  public Claimed claim(String queue, int most, String worker, Duration lease, String tenant) {
-    return claim.from(queue, most, worker, lease, tenant, Claim.Receiver.LOCAL);
+  public Claimed claimInBatches(
+      String queue, int most, String worker, Duration lease, Duration cancelGrace) {
+    return claim.from(
+        queue, most, worker, lease, cancelGrace, null, Claim.Receiver.LOCAL_IN_BATCHES);
   }
 
   /**
@@ -146,8 +158,13 @@ public final class JobQueue {
    * @param tenant whose jobs; null for all
    */
   public Claimed claimRemotely(
-      String queue, int most, String worker, Duration lease, @Nullable String tenant) {
-    return claim.from(queue, most, worker, lease, tenant, Claim.Receiver.REMOTE);
+      String queue,
+      int most,
+      String worker,
+      Duration lease,
+      Duration cancelGrace,
+      @Nullable String tenant) {
+    return claim.from(queue, most, worker, lease, cancelGrace, tenant, Claim.Receiver.REMOTE);
   }
 
   /** The leases that lie under a worker's name, to find those whose claim it never heard of. */
@@ -309,9 +326,12 @@ public final class JobQueue {
         "undelivered", connection -> Undelivered.end(connection, lease, failure, again));
   }
 
-  /** Empty when there is no such job; its children follow it when cascading. */
-  public List<Cancellation> cancel(JobId job, boolean cascade, String reason, Duration grace) {
-    return cancel(List.of(job), cascade, reason, grace, null);
+  /**
+   * Empty when there is no such job; its children follow it when cascading. A handler that runs has
+   * the cancel grace period of its worker to stop.
+   */
+  public List<Cancellation> cancel(JobId job, boolean cascade, String reason) {
+    return cancel(List.of(job), cascade, reason, null);
   }
 
   /**
@@ -320,9 +340,9 @@ public final class JobQueue {
    * @param tenant whose jobs may be cancelled; null for any
    */
   public List<Cancellation> cancel(
-      List<JobId> jobs, boolean cascade, String reason, Duration grace, @Nullable String tenant) {
+      List<JobId> jobs, boolean cascade, String reason, @Nullable String tenant) {
     return database.transact(
-        "cancel", connection -> Cancel.of(connection, jobs, cascade, reason, grace, tenant));
+        "cancel", connection -> Cancel.of(connection, jobs, cascade, reason, tenant));
   }
 
   /** Changes a job that no worker has claimed; empty when there is no such job. */

@@ -48,10 +48,9 @@ public final class Maintenance {
   }
 
   /** Ends cancellations, attempts and jobs that are out of time. */
-  public ReapResult expire(Duration cancelGrace) {
+  public ReapResult expire() {
     writeOut("expire");
-    return recovered(
-        database.transact("expire", connection -> Expire.late(connection, cancelGrace, BATCH)));
+    return recovered(database.transact("expire", connection -> Expire.late(connection, BATCH)));
   }
 
   /** Makes jobs claimable whose backoff is over, or whose dependencies have ended. */

@@ -101,10 +101,12 @@ public final class QueueAdmin {
   }
 
   /**
-   * Ends {@link #pauseAllWorkers}; queues that were paused by name stay paused. False when it was not set.
+   * Ends {@link #pauseAllWorkers}; queues that were paused by name stay paused. False when it was
+   * not set.
    */
   public boolean resumeAllWorkers() {
-    boolean resumed = database.run("resumeAllWorkers", connection -> Queues.resumeAllWorkers(connection));
+    boolean resumed =
+        database.run("resumeAllWorkers", connection -> Queues.resumeAllWorkers(connection));
     notifier.send(queues().stream().filter(each -> each.due() > 0).map(QueueStatus::name).toList());
     return resumed;
   }

@@ -61,7 +61,6 @@ public final class DatabaseOperator implements Operator {
   private final WorkerRegistry workers;
   private final Runnable close;
   private final String version;
-  private final Duration cancelGrace;
   private final Duration reapGrace;
 
   /**
@@ -77,7 +76,6 @@ public final class DatabaseOperator implements Operator {
     this.workers = queue.workers();
     this.version = version;
     this.close = close;
-    this.cancelGrace = timings.cancelGrace();
     this.reapGrace = timings.reapGrace();
   }
 
@@ -168,13 +166,13 @@ public final class DatabaseOperator implements Operator {
 
   @Override
   public List<Cancellation> cancel(JobId job, boolean cascade, String reason) {
-    return jobs.cancel(job, cascade, reason, cancelGrace);
+    return jobs.cancel(job, cascade, reason);
   }
 
   @Override
   public CancelledCounts cancelAll(List<JobId> jobs, boolean cascade, String reason) {
     Map<Cancellation.Outcome, Long> answers =
-        this.jobs.cancel(jobs, cascade, reason, cancelGrace, null).stream()
+        this.jobs.cancel(jobs, cascade, reason, null).stream()
             .collect(Collectors.groupingBy(Cancellation::outcome, Collectors.counting()));
     long known = answers.values().stream().mapToLong(Long::longValue).sum();
     return new CancelledCounts(

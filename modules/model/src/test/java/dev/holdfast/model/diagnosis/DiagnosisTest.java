@@ -69,7 +69,8 @@ class DiagnosisTest extends DiagnosisFixture {
 
   private static QueueStatus pushed(long due, @Nullable DispatchError trouble) {
     Duration waits = due == 0 ? null : Duration.ofSeconds(61);
-    return new QueueStatus("tag", due, 0, 0, 0, 0, null, null, null, null, waits, waits, true, trouble);
+    return new QueueStatus(
+        "tag", due, 0, 0, 0, 0, null, null, null, null, waits, waits, true, trouble);
   }
 
   @Test

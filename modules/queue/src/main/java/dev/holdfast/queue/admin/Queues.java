@@ -41,7 +41,8 @@ public final class Queues {
 
   private static final Sql RESUME_ALL_WORKERS = Sql.of("DELETE FROM holdfast.workers_pause");
 
-  private static final Sql WORKERS_PAUSED_AT = Sql.of("SELECT paused_at FROM holdfast.workers_pause");
+  private static final Sql WORKERS_PAUSED_AT =
+      Sql.of("SELECT paused_at FROM holdfast.workers_pause");
 
   private static final Sql LIMIT =
       Sql.of(

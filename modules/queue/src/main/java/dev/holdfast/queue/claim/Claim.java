@@ -149,6 +149,7 @@ public final class Claim {
   }
 
   /**
+   * @param cancelGrace how long the worker lets a handler take to stop
    * @param tenant whose jobs; null for all
    */
   public Claimed from(
@@ -156,10 +157,12 @@ public final class Claim {
       int most,
       String worker,
       Duration lease,
+      Duration cancelGrace,
       @Nullable String tenant,
       Receiver receiver) {
     ClaimRequest request =
-        new ClaimRequest(queue, most, worker, lease, tenant).remote(receiver == Receiver.REMOTE);
+        new ClaimRequest(queue, most, worker, lease, cancelGrace, tenant)
+            .remote(receiver == Receiver.REMOTE);
     if (byRulesLast.contains(queue)) {
       ClaimByRules.Taken taken = takeByRules(request);
       if (!taken.jobs().isEmpty()) {

@@ -87,6 +87,8 @@ CREATE TABLE holdfast.job (
   deadline             timestamptz,
   cancel_requested_at  timestamptz,
   cancel_deadline      timestamptz,
+  -- How long the worker that holds the job lets a handler take to stop; set by the claim.
+  cancel_grace_ms      bigint,
   cancel_reason        text,
 
   unique_key           text,
@@ -173,6 +175,7 @@ CREATE TABLE holdfast.claim (
   worker_id        text        NOT NULL,
   started_at       timestamptz NOT NULL,
   lease_expires_at timestamptz NOT NULL,
+  cancel_grace_ms  bigint      NOT NULL,
   job_ids          uuid[]      NOT NULL
 );
 -- Ids do not compress, and it takes time to find that out.

@@ -87,7 +87,7 @@ enum Verb {
   CANCEL {
     @Override
     void on(Subject job) {
-      job.queue().jobs().cancel(job.id(), true, "not needed", QueueFixture.GRACE);
+      job.queue().jobs().cancel(job.id(), true, "not needed");
     }
   },
   CANCELLED_BY_THE_WORKER {
@@ -188,30 +188,30 @@ enum Verb {
     void on(Subject job) {
       job.askToCancel();
       job.setIfRunning("cancel_deadline = now() - interval '1 s'");
-      job.queue().maintenance().expire(Duration.ZERO);
+      job.queue().maintenance().expire();
     }
   },
   EXPIRE_ATTEMPT {
     @Override
     void on(Subject job) {
       job.set("timeout_ms = 1");
-      job.setIfRunning("started_at = now() - interval '1 s'");
-      job.queue().maintenance().expire(Duration.ZERO);
+      job.setIfRunning("started_at = now() - interval '1 hour'");
+      job.queue().maintenance().expire();
     }
   },
   EXPIRE_LAST_ATTEMPT {
     @Override
     void on(Subject job) {
       job.set("timeout_ms = 1, failures = max_attempts - 1");
-      job.setIfRunning("started_at = now() - interval '1 s'");
-      job.queue().maintenance().expire(Duration.ZERO);
+      job.setIfRunning("started_at = now() - interval '1 hour'");
+      job.queue().maintenance().expire();
     }
   },
   EXPIRE_JOB {
     @Override
     void on(Subject job) {
-      job.set("deadline = now() - interval '1 s'");
-      job.queue().maintenance().expire(Duration.ZERO);
+      job.set("deadline = now() - interval '1 hour'");
+      job.queue().maintenance().expire();
     }
   },
   PROMOTE {

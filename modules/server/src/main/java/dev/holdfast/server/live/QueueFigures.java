@@ -24,8 +24,7 @@ final class QueueFigures {
     backlog.forEach(queue -> put(queue));
     throughput
         .queues()
-        .forEach(
-            name -> put(known.getOrDefault(name, QueueStatus.empty(name, workersPausedAt))));
+        .forEach(name -> put(known.getOrDefault(name, QueueStatus.empty(name, workersPausedAt))));
     ThroughputWindow.Sums ended =
         throughput.queues().stream()
             .map(name -> throughput.of(name, now))

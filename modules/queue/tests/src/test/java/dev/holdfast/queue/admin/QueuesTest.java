@@ -226,7 +226,9 @@ class QueuesTest extends QueueFixture {
     admin.pauseAllWorkers();
     for (String name : names) {
       assertThat(queue.claim(name, 1, "w:" + name, LEASE).jobs()).as(name).isEmpty();
-      assertThat(queue.claim(name, 1, "w:" + name, LEASE, "default").jobs()).as(name).isEmpty();
+      assertThat(queue.claim(name, 1, "w:" + name, LEASE, GRACE, "default").jobs())
+          .as(name)
+          .isEmpty();
     }
     assertThat(admin.queues())
         .allSatisfy(each -> assertThat(each.isPaused()).as(each.name()).isTrue())

@@ -66,7 +66,7 @@ class BatchVerbsTest extends BatchFixture {
   @Test
   void a_batch_whose_lease_has_not_expired_is_not_reaped() {
     List<Lease> leases = batch(2);
-    db.sql("UPDATE holdfast.claim SET started_at = started_at - interval '5 seconds'");
+    db.sql("UPDATE holdfast.claim SET started_at = started_at - interval '1 hour'");
     assertThat(maintenance.reap(Duration.ZERO).requeued()).isEmpty();
     // It is materialized by now, with the lease of the claim.
     assertThat(rows("RUNNING", 1)).isEqualTo(2);
@@ -77,8 +77,8 @@ class BatchVerbsTest extends BatchFixture {
   void a_timeout_ends_a_batch_claimed_job() {
     add(job().timeout(Duration.ofMillis(1)));
     Lease lease = inBatch(1).getFirst();
-    db.sql("UPDATE holdfast.claim SET started_at = started_at - interval '5 seconds'");
-    maintenance.expire(Duration.ZERO);
+    db.sql("UPDATE holdfast.claim SET started_at = started_at - interval '1 hour'");
+    maintenance.expire();
     assertThat(state(lease.job())).isEqualTo(JobState.RETRYING);
     assertThat(worker.settle(succeed(lease))).isEqualTo(Ack.LEASE_LOST);
   }
@@ -87,9 +87,15 @@ class BatchVerbsTest extends BatchFixture {
   void cancelling_a_batch_claimed_job_does_not_stop_the_others() {
     List<Lease> leases = batch(3);
     JobId job = leases.get(1).job();
-    assertThat(queue.cancel(job, false, "enough", GRACE))
+    assertThat(queue.cancel(job, false, "enough"))
         .extracting(Cancellation::previousState, Cancellation::outcome)
         .containsExactly(tuple(JobState.RUNNING, Cancellation.Outcome.REQUESTED));
+    assertThat(
+            db.count(
+                "SELECT round(extract(epoch FROM cancel_deadline - cancel_requested_at))"
+                    + " FROM holdfast.job WHERE cancel_deadline IS NOT NULL"))
+        .as("the grace period of the worker")
+        .isEqualTo(OWN_GRACE.toSeconds());
     assertThat(worker.commands(WORKER))
         .extracting(HeartbeatResult::lease, HeartbeatResult::cancelReason)
         .containsExactly(tuple(leases.get(1), "enough"));
