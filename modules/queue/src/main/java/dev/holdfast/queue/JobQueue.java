@@ -24,6 +24,7 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.admin.HandledKinds;
 import dev.holdfast.queue.batch.BatchClaims;
+import dev.holdfast.queue.batch.MaterializeAndRetry;
 import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.claim.Claim;
 import dev.holdfast.queue.command.Cancel;
@@ -34,11 +35,13 @@ import dev.holdfast.queue.command.Retry;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueIdempotent;
 import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.JsonInput;
 import dev.holdfast.queue.lease.Heartbeat;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.read.JobStates;
 import dev.holdfast.queue.report.AppendLog;
 import dev.holdfast.queue.report.Publish;
+import dev.holdfast.queue.report.WriteReports;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.settle.Complete;
 import dev.holdfast.queue.settle.Settle;
@@ -47,7 +50,6 @@ import dev.holdfast.queue.settle.Undelivered;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -72,6 +74,7 @@ public final class JobQueue {
   private final Claim claim;
   private final Backoff backoff;
   private final Settle settle;
+  private final WriteReports reports;
   private final BatchClaims batches = new BatchClaims();
 
   /**
@@ -93,6 +96,7 @@ public final class JobQueue {
     this.backoff = backoff;
     this.claim = new Claim(database, backoff, batches, batchFrom);
     this.settle = new Settle(database, backoff, batches);
+    this.reports = new WriteReports(database);
   }
 
   /** Returns once the job is durable. */
@@ -186,30 +190,14 @@ public final class JobQueue {
         : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, null));
   }
 
-  /** The same for leases that clients name: one that another worker holds is answered as lost. */
-  public List<HeartbeatResult> heartbeat(Map<Lease, String> workers, Duration lease) {
-    if (workers.isEmpty()) {
-      return List.of();
-    }
-    return heartbeats.run(
-        "heartbeat",
-        connection -> {
-          Map<Lease, String> holders = JobStates.workers(connection, List.copyOf(workers.keySet()));
-          List<Lease> theirs = new ArrayList<>();
-          List<HeartbeatResult> results = new ArrayList<>();
-          workers.forEach(
-              (held, worker) -> {
-                if (worker.equals(holders.get(held))) {
-                  theirs.add(held);
-                } else {
-                  results.add(new HeartbeatResult(held, Ack.LEASE_LOST, null));
-                }
-              });
-          if (!theirs.isEmpty()) {
-            results.addAll(Heartbeat.of(connection, theirs, lease));
-          }
-          return results;
-        });
+  /**
+   * The workers that hold these attempts, or held them. Read on the connection of heartbeats, where
+   * nothing else waits; others read {@link JobQueries#workerNames}.
+   */
+  public Map<Lease, String> holders(List<Lease> leases) {
+    return leases.isEmpty()
+        ? Map.of()
+        : heartbeats.run("holders", connection -> JobStates.workers(connection, leases));
   }
 
   /** The running jobs of a worker that were cancelled, or for which an operator gave a command. */
@@ -242,7 +230,7 @@ public final class JobQueue {
 
   /** One answer per report, in their order. */
   public List<Ack> report(List<Report> reports) {
-    return settle.report(reports);
+    return this.reports.all(reports);
   }
 
   /** Lines for an attempt's log. */
@@ -250,7 +238,7 @@ public final class JobQueue {
     return database.transact(
         "log",
         connection ->
-            Settle.writingOut(connection, lines.lease(), () -> AppendLog.write(connection, lines)));
+            MaterializeAndRetry.one(connection, lines.lease(), () -> AppendLog.write(connection, lines)));
   }
 
   /** Takes artifacts for the job's, if the attempt holds it. */
@@ -258,11 +246,11 @@ public final class JobQueue {
     return database.run(
         "publish",
         connection ->
-            Settle.storing(
+            JsonInput.store(
                 "publish",
                 Refusal.RESULT_NOT_JSON,
                 () ->
-                    Settle.writingOut(
+                    MaterializeAndRetry.one(
                         connection,
                         publication.lease(),
                         () -> Publish.all(connection, publication))));
@@ -302,7 +290,7 @@ public final class JobQueue {
     return database.transactByKey(
         "complete",
         connection ->
-            Settle.storing(
+            JsonInput.store(
                 "complete",
                 Refusal.RESULT_NOT_JSON,
                 () -> Complete.one(connection, backoff, completion)));
@@ -356,7 +344,7 @@ public final class JobQueue {
         database.transact(
             "edit",
             connection ->
-                Settle.storing(
+                JsonInput.store(
                     "edit",
                     Refusal.PAYLOAD_NOT_JSON,
                     () -> Edit.one(connection, job, edit, codec, tenant)));

@@ -16,10 +16,10 @@ import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueDefaults;
 import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.JsonInput;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.schedule.FireSchedules;
 import dev.holdfast.queue.schedule.Schedules;
-import dev.holdfast.queue.settle.Settle;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -156,7 +156,7 @@ public final class QueueAdmin {
     database.transact(
         "schedule",
         connection ->
-            Settle.storing(
+            JsonInput.store(
                 "schedule",
                 Refusal.PAYLOAD_NOT_JSON,
                 () -> Schedules.set(connection, schedule, codec)));
