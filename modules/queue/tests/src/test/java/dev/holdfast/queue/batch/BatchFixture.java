@@ -100,7 +100,7 @@ abstract class BatchFixture extends QueueFixture {
     Ack say(JobQueue queue, Lease lease);
   }
 
-  record Said(String name, Verb verb) {
+  record Said(String name, String method, Verb verb) {
     @Override
     public String toString() {
       return name;

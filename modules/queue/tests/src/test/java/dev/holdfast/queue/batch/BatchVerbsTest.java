@@ -1,5 +1,6 @@
 package dev.holdfast.queue.batch;
 
+import static java.util.stream.Collectors.toCollection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
@@ -20,12 +21,15 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.queue.JobQueueMethods;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -116,33 +120,73 @@ class BatchVerbsTest extends BatchFixture {
     assertThat(worker.commands(WORKER)).hasSize(1);
   }
 
+  /**
+   * Verbs of jobs that do not run, or that a worker over HTTP holds, for which there are no
+   * batches; and those that have tests of their own: here, in BatchSettleTest, EditTest and
+   * DeleteTest.
+   */
+  private static final Set<String> OTHERS =
+      Set.of(
+          "enqueue",
+          "enqueueOnce",
+          "retry",
+          "claim",
+          "claimInBatches",
+          "claimRemotely",
+          "complete",
+          "undelivered",
+          "cancel",
+          "command",
+          "succeed",
+          "edit",
+          "delete");
+
+  @Test
+  void every_method_of_the_queue_that_writes_is_a_verb_here() {
+    Set<String> verbs = everyVerb().map(Said::method).collect(toCollection(TreeSet::new));
+    verbs.addAll(OTHERS);
+    assertThat(verbs).isEqualTo(JobQueueMethods.writing());
+  }
+
   static Stream<Said> everyVerb() {
     return Stream.of(
-        new Said("fail", (q, lease) -> q.settle(fail(lease, FLAKY))),
-        new Said("cancelled", (q, lease) -> q.settle(new Settlement.Cancel(lease, null))),
+        new Said("fail", "settle", (q, lease) -> q.settle(fail(lease, FLAKY))),
+        new Said("cancelled", "settle", (q, lease) -> q.settle(new Settlement.Cancel(lease, null))),
         new Said(
-            "snooze", (q, lease) -> q.settle(new Settlement.Snooze(lease, Duration.ofHours(1)))),
-        new Said("release", (q, lease) -> q.settle(new Settlement.Release(lease, false))),
-        new Said("succeed", (q, lease) -> q.settle(succeed(lease))),
+            "snooze",
+            "settle",
+            (q, lease) -> q.settle(new Settlement.Snooze(lease, Duration.ofHours(1)))),
+        new Said("release", "settle", (q, lease) -> q.settle(new Settlement.Release(lease, false))),
+        new Said("succeed", "settle", (q, lease) -> q.settle(succeed(lease))),
         new Said(
             "progress",
+            "report",
             (q, lease) -> q.report(List.of(new Report.Progress(lease, 10, "x"))).getFirst()),
         new Said(
             "event",
+            "report",
             (q, lease) ->
                 q.report(List.of(new Report.Event(lease, "made", new Json("{}")))).getFirst()),
-        new Said("log", (q, lease) -> q.report(List.of(new Report.Log(lease, 1, "x"))).getFirst()),
+        new Said(
+            "log",
+            "report",
+            (q, lease) -> q.report(List.of(new Report.Log(lease, 1, "x"))).getFirst()),
         new Said(
             "log lines",
+            "log",
             (q, lease) -> q.log(new LogLines(lease, 1L, List.of("x"), (before, added) -> added))),
-        new Said("step", (q, lease) -> q.report(List.of(step(lease))).getFirst()),
+        new Said("step", "report", (q, lease) -> q.report(List.of(step(lease))).getFirst()),
         new Said(
+            "publish",
             "publish",
             (q, lease) ->
                 q.publish(
                     new Publication(
                         lease, "store", List.of(new Artifact("a", 1, "0".repeat(64))), null))),
-        new Said("heartbeat", (q, lease) -> q.heartbeat(List.of(lease), LEASE).getFirst().ack()));
+        new Said(
+            "heartbeat",
+            "heartbeat",
+            (q, lease) -> q.heartbeat(List.of(lease), LEASE).getFirst().ack()));
   }
 
   private static Report.Step step(Lease lease) {
