@@ -23,7 +23,7 @@ import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.LeaseLostException;
-import dev.holdfast.worker.lease.Upkeep;
+import dev.holdfast.worker.maintenance.Upkeep;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Metrics;
 import java.sql.Connection;

@@ -22,7 +22,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
-import dev.holdfast.queue.admin.HandledKinds;
 import dev.holdfast.queue.batch.BatchClaims;
 import dev.holdfast.queue.batch.MaterializeAndRetry;
 import dev.holdfast.queue.batch.MaterializeBatch;
@@ -34,6 +33,7 @@ import dev.holdfast.queue.command.Edit;
 import dev.holdfast.queue.command.Retry;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueIdempotent;
+import dev.holdfast.queue.health.HandledKinds;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.JsonInput;
 import dev.holdfast.queue.lease.Heartbeat;
@@ -194,10 +194,10 @@ public final class JobQueue {
    * The workers that hold these attempts, or held them. Read on the connection of heartbeats, where
    * nothing else waits; others read {@link JobQueries#workerNames}.
    */
-  public Map<Lease, String> holders(List<Lease> leases) {
+  public Map<Lease, String> workerNames(List<Lease> leases) {
     return leases.isEmpty()
         ? Map.of()
-        : heartbeats.run("holders", connection -> JobStates.workers(connection, leases));
+        : heartbeats.run("workerNames", connection -> JobStates.workers(connection, leases));
   }
 
   /** The running jobs of a worker that were cancelled, or for which an operator gave a command. */
@@ -238,7 +238,8 @@ public final class JobQueue {
     return database.transact(
         "log",
         connection ->
-            MaterializeAndRetry.one(connection, lines.lease(), () -> AppendLog.write(connection, lines)));
+            MaterializeAndRetry.one(
+                connection, lines.lease(), () -> AppendLog.write(connection, lines)));
   }
 
   /** Takes artifacts for the job's, if the attempt holds it. */

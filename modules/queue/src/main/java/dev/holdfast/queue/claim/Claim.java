@@ -10,6 +10,8 @@ import dev.holdfast.queue.jdbc.AttributesJson;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.maintenance.Promote;
+import dev.holdfast.queue.maintenance.Unblock;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.ClaimableSql;

@@ -1,4 +1,4 @@
-package dev.holdfast.queue.admin;
+package dev.holdfast.queue.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
