@@ -235,7 +235,7 @@ export class Attempt implements JobContext, Held {
         return { outcome: "RELEASED", abortedByShutdown: true };
       case "CANCELLED":
         return abandoned
-          ? failed(failure("CANCELLED", "CANCEL_TIMEOUT", "the handler did not stop within the grace period"))
+          ? failed(failure("CANCELLED", "CANCEL_TIMEOUT", "the handler did not stop within the cancel grace period"))
           : { outcome: "CANCELLED" };
       case "TIMED_OUT": {
         const text = `the attempt took longer than its timeout of ${this.task.timeoutMs ?? "?"} ms`;

@@ -58,8 +58,9 @@ final class DirectSource implements JobSource {
   }
 
   @Override
-  public Claimed claim(String queueName, int most, String worker, Duration lease) {
-    return asked(() -> jobs.claimInBatches(queueName, most, worker, lease));
+  public Claimed claim(String queueName, int most, String worker, Timings timings) {
+    return asked(
+        () -> jobs.claimInBatches(queueName, most, worker, timings.lease(), timings.cancelGrace()));
   }
 
   @Override
@@ -140,7 +141,7 @@ final class DirectSource implements JobSource {
     int pages = 0;
     do {
       lost = maintenance.reap(timings.reapGrace());
-      late = maintenance.expire(timings.cancelGrace());
+      late = maintenance.expire();
       recovered.merge("stale", lost.requeued().size(), Integer::sum);
       recovered.merge("ended", lost.ended().size(), Integer::sum);
       recovered.merge("timeout", count(late), Integer::sum);

@@ -23,7 +23,7 @@ import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.LeaseLostException;
-import dev.holdfast.worker.lease.Upkeep;
+import dev.holdfast.worker.maintenance.Upkeep;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Metrics;
 import java.sql.Connection;
@@ -190,8 +190,7 @@ public final class Holdfast implements AutoCloseable {
 
   /** Empty when there is no such job. */
   public Optional<Cancellation> cancel(JobId job, String reason) {
-    return queue.jobs().cancel(job, false, reason, Timings.DEFAULT_CANCEL_GRACE).stream()
-        .findFirst();
+    return queue.jobs().cancel(job, false, reason).stream().findFirst();
   }
 
   /** A job as it is now; empty when there is none of this id. */

@@ -110,7 +110,10 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /** Heartbeat, lease and grace periods; the same for all workers of a database. */
+  /**
+   * Heartbeat, lease and grace periods; but for the cancel grace period the same for all workers of
+   * a database.
+   */
   public WorkerBuilder timings(Timings value) {
     timings = value;
     return this;

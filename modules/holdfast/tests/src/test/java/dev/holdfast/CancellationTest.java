@@ -202,6 +202,26 @@ class CancellationTest extends LibraryTest {
   }
 
   @Test
+  void a_handler_has_the_cancel_grace_period_of_its_worker() {
+    CountDownLatch goOn = new CountDownLatch(1);
+    JobId id =
+        running(
+            (payload, context) -> {
+              deafWhile(() -> goOn.getCount() > 0);
+              return "done";
+            },
+            RARE.withCancelGrace(Duration.ofMinutes(10)));
+    cancel(id);
+    assertThat(
+            db.count(
+                "SELECT round(extract(epoch FROM cancel_deadline - cancel_requested_at))"
+                    + " FROM holdfast.job"))
+        .isEqualTo(600);
+    goOn.countDown();
+    await(id, JobState.SUCCEEDED);
+  }
+
+  @Test
   void an_abandoned_handler_is_counted() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);

@@ -37,8 +37,8 @@ final class SlowClaims implements JobSource {
   }
 
   @Override
-  public synchronized Claimed claim(String queue, int most, String worker, Duration lease) {
-    Claimed claimed = source.claim(queue, most, worker, lease);
+  public synchronized Claimed claim(String queue, int most, String worker, Timings timings) {
+    Claimed claimed = source.claim(queue, most, worker, timings);
     if (!claimed.jobs().isEmpty() && !happened) {
       happened = true;
       try {

@@ -2,15 +2,15 @@ package dev.holdfast.queue;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.admin.Retention;
 import dev.holdfast.queue.batch.MaterializeBatch;
-import dev.holdfast.queue.claim.Promote;
-import dev.holdfast.queue.claim.Unblock;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueIdempotent;
 import dev.holdfast.queue.history.SumUpHistory;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.maintenance.Promote;
+import dev.holdfast.queue.maintenance.Retention;
+import dev.holdfast.queue.maintenance.Unblock;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.read.Artifacts;
 import dev.holdfast.queue.recover.Expire;
@@ -48,10 +48,9 @@ public final class Maintenance {
   }
 
   /** Ends cancellations, attempts and jobs that are out of time. */
-  public ReapResult expire(Duration cancelGrace) {
+  public ReapResult expire() {
     writeOut("expire");
-    return recovered(
-        database.transact("expire", connection -> Expire.late(connection, cancelGrace, BATCH)));
+    return recovered(database.transact("expire", connection -> Expire.late(connection, BATCH)));
   }
 
   /** Makes jobs claimable whose backoff is over, or whose dependencies have ended. */

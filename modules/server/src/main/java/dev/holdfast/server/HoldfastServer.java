@@ -155,7 +155,7 @@ public final class HoldfastServer implements AutoCloseable {
             subscription,
             envelopes,
             allowList::allows,
-            options.timings().lease(),
+            options.timings(),
             options.dispatchAnswerWithin());
 
     Sessions sessions = new Sessions(keyring, clock);
@@ -181,12 +181,9 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new LeasesApi(operations).routes());
     routes.addAll(new UploadsApi(operations, refusals, options.artifacts()).routes());
     routes.addAll(
-        new ClaimsApi(queue.queries(), longPolls, wakeUps, envelopes, options.timings().lease())
-            .routes());
+        new ClaimsApi(queue.queries(), longPolls, wakeUps, envelopes, options.timings()).routes());
     routes.addAll(new EnqueueApi(queue.jobs(), queue.queries()).routes());
-    routes.addAll(
-        new OperateApi(queue.jobs(), queue.queries(), options.timings().cancelGrace(), clock)
-            .routes());
+    routes.addAll(new OperateApi(queue.jobs(), queue.queries(), clock).routes());
     routes.addAll(new CommandsApi(queue.jobs(), queue.queries()).routes());
     routes.addAll(new JobsApi(queue.queries(), clock).routes());
     routes.addAll(new FailuresApi(queue.queries()).routes());

@@ -43,7 +43,7 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
     if (asked.holds()) {
       return Opening.WAIT;
     }
-    if (recovery == null) {
+    if (recovery == null || !recovery.concerns(step, isEarlier)) {
       return Opening.BEGIN;
     }
     if (recovery.stepId().equals(step)) {
@@ -51,7 +51,7 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
           ? Opening.ACCEPT
           : recovery.action() == CommandAction.RETRY_STEP ? Opening.RETRY : Opening.RESET;
     }
-    return isEarlier.test(recovery.stepId()) ? Opening.ELSEWHERE : Opening.BEGIN;
+    return Opening.ELSEWHERE;
   }
 
   /**

@@ -132,7 +132,9 @@ final class StepCourse<T extends @Nullable Object> {
 
   private StepAttempt.End<T> await(StepAttempt<T> trial, long begun) throws InterruptedException {
     loop.running(trial);
-    Runnable forget = loop.commands.whenUrgent(this::concerns, trial::stopForOperator);
+    Runnable forget =
+        loop.commands.whenUrgent(
+            recovery -> recovery.concerns(step.id(), step::comesAfter), trial::stopForOperator);
     try {
       return trial.await(loop.grace.toNanos());
     } catch (InterruptedException stopped) {
@@ -142,11 +144,6 @@ final class StepCourse<T extends @Nullable Object> {
       forget.run();
       loop.running(null);
     }
-  }
-
-  /** What is asked of a later step is for later. */
-  private boolean concerns(Recovery recovery) {
-    return recovery.stepId().equals(step.id()) || step.comesAfter(recovery.stepId());
   }
 
   // ---- after a failed attempt

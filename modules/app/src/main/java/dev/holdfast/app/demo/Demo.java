@@ -36,7 +36,6 @@ public final class Demo {
   private static final int PIPELINES = 6;
   private static final int CLIPS = 3;
   private static final Duration LOOK = Duration.ofMillis(200);
-  private static final Duration GRACE = Duration.ofSeconds(10);
 
   /** What each kind of event means to somebody who has not read the documents. */
   private static final Map<String, String> TOLD =
@@ -204,7 +203,7 @@ public final class Demo {
         && worker != null
         && !worker.contains("." + killed + ".")) {
       say("!! the job that never ends is cancelled");
-      queue.jobs().cancel(endless, false, "the demo is over soon", GRACE);
+      queue.jobs().cancel(endless, false, "the demo is over soon");
       return true;
     }
     return false;

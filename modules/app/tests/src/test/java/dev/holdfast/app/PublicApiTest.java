@@ -38,7 +38,7 @@ class PublicApiTest {
           "dev.holdfast.queue.jdbc.DatabaseException",
           "dev.holdfast.queue.jdbc.StatementObserver",
           "dev.holdfast.queue.schema.Migrations",
-          "dev.holdfast.worker.lease.Upkeep",
+          "dev.holdfast.worker.maintenance.Upkeep",
           "dev.holdfast.redaction.Scrubber");
 
   /** What only modules of Holdfast use, of classes that services use. */

@@ -20,7 +20,7 @@ final class HealthCheck {
    */
   static Operator.Health of(Queue queue, Duration reapGrace, String program) {
     WorkerFleet crew = queue.workers().readings().fleet(null);
-    @Nullable Instant paused = queue.admin().allPausedSince().orElse(null);
+    @Nullable Instant paused = queue.admin().workersPausedAt().orElse(null);
     List<Operator.Health.Problem> problems =
         Diagnosis.of(
                 new Diagnosis.Facts(
@@ -28,8 +28,7 @@ final class HealthCheck {
                     crew,
                     queue.queries().warnings(null, reapGrace),
                     queue.admin().schedules(),
-                    Set.of(),
-                    paused))
+                    Set.of()))
             .stream()
             .map(f -> new Operator.Health.Problem(f.code(), f.message(), f.cliHint()))
             .toList();

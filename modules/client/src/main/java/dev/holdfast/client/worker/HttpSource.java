@@ -120,9 +120,8 @@ public final class HttpSource implements JobSource, AutoCloseable {
   }
 
   @Override
-  public Claimed claim(String queue, int most, String worker, Duration lease) {
-    LeaseRequest request =
-        new LeaseRequest(worker, Math.min(most, LeaseRequest.MOST), 0L, lease.toMillis());
+  public Claimed claim(String queue, int most, String worker, Timings timings) {
+    LeaseRequest request = LeaseRequest.of(worker, Math.min(most, LeaseRequest.MOST), timings);
     LeaseRequest.Answer answer =
         server.post(
             "/v1/queues/" + encoded(queue) + "/lease",

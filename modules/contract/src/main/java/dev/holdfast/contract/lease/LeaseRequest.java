@@ -2,6 +2,7 @@ package dev.holdfast.contract.lease;
 
 import dev.holdfast.contract.json.Fields;
 import dev.holdfast.contract.task.TaskEnvelope;
+import dev.holdfast.model.attempt.Timings;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -12,13 +13,19 @@ import org.jspecify.annotations.Nullable;
  * @param waitMs how long it waits for the first one; not at all unless given
  * @param leaseMs how long the leases last without a heartbeat, for a worker that says the same with
  *     each of its heartbeats; what the server gives all others unless given
+ * @param cancelGracePeriodMs how long a cancelled task has to stop; as the server says unless given
  */
 public record LeaseRequest(
-    String workerId, @Nullable Integer max, @Nullable Long waitMs, @Nullable Long leaseMs) {
+    String workerId,
+    @Nullable Integer max,
+    @Nullable Long waitMs,
+    @Nullable Long leaseMs,
+    @Nullable Long cancelGracePeriodMs) {
   public static final int MOST = 100;
   public static final long LONGEST_WAIT_MS = 60_000;
   public static final long SHORTEST_LEASE_MS = 100;
   public static final long LONGEST_LEASE_MS = 86_400_000;
+  public static final long LONGEST_GRACE_MS = 31_536_000_000L;
 
   public LeaseRequest {
     Fields.worker(workerId);
@@ -31,6 +38,16 @@ public record LeaseRequest(
     if (leaseMs != null) {
       lease(leaseMs);
     }
+    if (cancelGracePeriodMs != null
+        && (cancelGracePeriodMs < 1 || cancelGracePeriodMs > LONGEST_GRACE_MS)) {
+      throw Fields.wrong("cancelGracePeriodMs", "must lie between 1 and " + LONGEST_GRACE_MS);
+    }
+  }
+
+  /** At once, by the timings of the worker. */
+  public static LeaseRequest of(String worker, int most, Timings timings) {
+    return new LeaseRequest(
+        worker, most, 0L, timings.lease().toMillis(), timings.cancelGrace().toMillis());
   }
 
   public int most() {

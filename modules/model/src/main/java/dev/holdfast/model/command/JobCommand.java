@@ -22,7 +22,7 @@ public record JobCommand(
           Refusal.BAD_NAME, action.text() + " is for a whole job, not a step");
     }
     requestedBy = Text.excerpt(requestedBy, Limits.NAME_CHARS);
-    reason = reason.isBlank() ? "no reason given" : Text.excerpt(reason, Limits.REASON_CHARS);
+    reason = reason.isBlank() ? "no reason given" : Limits.reason(reason);
   }
 
   /**

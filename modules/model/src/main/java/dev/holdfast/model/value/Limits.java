@@ -99,6 +99,17 @@ public final class Limits {
     return key;
   }
 
+  /** Why an operator asks for something. */
+  public static String reason(String reason) {
+    if (reason.length() > REASON_CHARS || reason.indexOf('\0') >= 0 || !Text.isWellFormed(reason)) {
+      throw new RefusedException(
+          Refusal.BAD_REASON,
+          "a reason may have %,d characters, no NUL and no half of a surrogate pair"
+              .formatted(REASON_CHARS));
+    }
+    return reason;
+  }
+
   /** The tags of a job: sorted, each once. */
   public static List<String> tags(Collection<String> tags) {
     List<String> sorted = tags.stream().map(Limits::tag).distinct().sorted().toList();

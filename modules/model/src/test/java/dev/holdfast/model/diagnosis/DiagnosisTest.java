@@ -31,7 +31,7 @@ class DiagnosisTest extends DiagnosisFixture {
 
   @Test
   void a_pause_of_all_workers_is_the_only_finding_while_jobs_wait() {
-    allPaused = NOW.minusSeconds(60);
+    workersPausedAt = NOW.minusSeconds(60);
     add(row -> row);
     assertFound();
     queues.add(queue(5, 0, 3_600));
@@ -69,7 +69,8 @@ class DiagnosisTest extends DiagnosisFixture {
 
   private static QueueStatus pushed(long due, @Nullable DispatchError trouble) {
     Duration waits = due == 0 ? null : Duration.ofSeconds(61);
-    return new QueueStatus("tag", due, 0, 0, 0, 0, null, null, null, waits, waits, true, trouble);
+    return new QueueStatus(
+        "tag", due, 0, 0, 0, 0, null, null, null, null, waits, waits, true, trouble);
   }
 
   @Test

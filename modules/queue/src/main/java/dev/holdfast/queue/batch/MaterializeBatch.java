@@ -29,7 +29,8 @@ public final class MaterializeBatch {
   private static final String WRITE =
       """
       WITH named AS MATERIALIZED (
-        SELECT c.id AS claim, c.worker_id, c.started_at, c.lease_expires_at, member.id
+        SELECT c.id AS claim, c.worker_id, c.started_at, c.lease_expires_at,
+               c.cancel_grace_ms, member.id
           FROM holdfast.claim c CROSS JOIN LATERAL unnest(c.job_ids) AS member(id)
          WHERE ${which}
       ), unwritten AS MATERIALIZED (
@@ -49,6 +50,7 @@ public final class MaterializeBatch {
         UPDATE holdfast.job j
            SET ${set}, attempt = 1, worker_id = h.worker_id, started_at = h.started_at,
                heartbeat_at = h.started_at, lease_expires_at = h.lease_expires_at,
+               cancel_grace_ms = h.cancel_grace_ms,
                event_count = j.event_count + 1, started_event_number = j.event_count + 1
           FROM held h
          WHERE j.id = h.id AND ${unwritten}

@@ -10,6 +10,8 @@ import dev.holdfast.queue.jdbc.AttributesJson;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.maintenance.Promote;
+import dev.holdfast.queue.maintenance.Unblock;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.ClaimableSql;
@@ -149,6 +151,7 @@ public final class Claim {
   }
 
   /**
+   * @param cancelGrace how long the worker lets a handler take to stop
    * @param tenant whose jobs; null for all
    */
   public Claimed from(
@@ -156,10 +159,12 @@ public final class Claim {
       int most,
       String worker,
       Duration lease,
+      Duration cancelGrace,
       @Nullable String tenant,
       Receiver receiver) {
     ClaimRequest request =
-        new ClaimRequest(queue, most, worker, lease, tenant).remote(receiver == Receiver.REMOTE);
+        new ClaimRequest(queue, most, worker, lease, cancelGrace, tenant)
+            .remote(receiver == Receiver.REMOTE);
     if (byRulesLast.contains(queue)) {
       ClaimByRules.Taken taken = takeByRules(request);
       if (!taken.jobs().isEmpty()) {

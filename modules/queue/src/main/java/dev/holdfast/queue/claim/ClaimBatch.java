@@ -61,8 +61,10 @@ final class ClaimBatch {
              WHERE j.ctid = ANY (ARRAY(SELECT a.place FROM apart a))
             RETURNING j.ctid AS place, j.id, j.attempt
           ), claimed AS (
-            INSERT INTO holdfast.claim (queue, worker_id, started_at, lease_expires_at, job_ids)
-            SELECT :queue, :worker, statement_timestamp(), ${expires}, array_agg(p.id)
+            INSERT INTO holdfast.claim
+              (queue, worker_id, started_at, lease_expires_at, cancel_grace_ms, job_ids)
+            SELECT :queue, :worker, statement_timestamp(), ${expires}, :cancelGrace,
+                   array_agg(p.id)
               FROM picked p
              WHERE p.in_batch
             HAVING count(*) > 0

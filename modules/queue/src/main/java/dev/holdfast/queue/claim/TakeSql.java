@@ -20,7 +20,7 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
             , attempt = j.attempt + 1, worker_id = :worker,
                  started_at = statement_timestamp(), heartbeat_at = statement_timestamp(),
                  claimed_over_http = :remote,
-                 lease_expires_at = ${expires},
+                 lease_expires_at = ${expires}, cancel_grace_ms = :cancelGrace,
                  event_count = j.event_count + 1, started_event_number = j.event_count + 1,
                  progress = NULL, progress_message = NULL
             """

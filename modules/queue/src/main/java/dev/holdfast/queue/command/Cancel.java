@@ -4,18 +4,17 @@ import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.BatchSql;
+import dev.holdfast.queue.sql.CancelGraceSql;
 import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.TenantSql;
 import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -76,7 +75,7 @@ public final class Cancel {
                heartbeat_at = CASE h.state WHEN 'RUNNING' THEN j.heartbeat_at END,
                lease_expires_at = CASE h.state WHEN 'RUNNING' THEN j.lease_expires_at END,
                cancel_requested_at = clock_timestamp(),
-               cancel_deadline = clock_timestamp() + :grace * interval '1 millisecond',
+               cancel_deadline = clock_timestamp() + ${grace},
                cancel_reason = :reason,
                event_count = j.event_count + 1
           FROM held h
@@ -96,6 +95,8 @@ public final class Cancel {
           TenantSql.isOf("j"),
           "set",
           CANCELLED.set("CASE h.state WHEN 'RUNNING' THEN j.state ELSE 'CANCELLED' END"),
+          "grace",
+          CancelGraceSql.of("j"),
           "from",
           CANCELLED.isFrom("h"),
           "event",
@@ -120,16 +121,14 @@ public final class Cancel {
       List<JobId> jobs,
       boolean cascade,
       String reason,
-      Duration grace,
       @Nullable String tenant)
       throws SQLException {
-    String why = reason.isBlank() ? "requested" : Text.excerpt(reason, Limits.REASON_CHARS);
+    String why = reason.isBlank() ? "requested" : Limits.reason(reason);
     writeOut(connection, jobs, cascade, tenant);
     return SQL.on(connection)
         .array("jobs", "uuid", jobs, job -> job)
         .set("cascade", cascade)
         .tenant(tenant)
-        .set("grace", grace)
         .set("reason", why)
         .list(Cancel::read);
   }

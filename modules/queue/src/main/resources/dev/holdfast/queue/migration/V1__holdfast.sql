@@ -87,6 +87,8 @@ CREATE TABLE holdfast.job (
   deadline             timestamptz,
   cancel_requested_at  timestamptz,
   cancel_deadline      timestamptz,
+  -- How long the worker that holds the job lets a handler take to stop; set by the claim.
+  cancel_grace_ms      bigint,
   cancel_reason        text,
 
   unique_key           text,
@@ -173,6 +175,7 @@ CREATE TABLE holdfast.claim (
   worker_id        text        NOT NULL,
   started_at       timestamptz NOT NULL,
   lease_expires_at timestamptz NOT NULL,
+  cancel_grace_ms  bigint      NOT NULL,
   job_ids          uuid[]      NOT NULL
 );
 -- Ids do not compress, and it takes time to find that out.
@@ -357,10 +360,10 @@ CREATE TABLE holdfast.queue (
 
 -- One row while an operator has paused all workers: no job of any queue is claimed. Otherwise none;
 -- the key allows no second row.
-CREATE TABLE holdfast.global_pause (
+CREATE TABLE holdfast.workers_pause (
   singleton  boolean     PRIMARY KEY DEFAULT true,
   paused_at  timestamptz NOT NULL,
-  CONSTRAINT global_pause_once CHECK (singleton)
+  CONSTRAINT workers_pause_once CHECK (singleton)
 );
 
 -- Jobs that are enqueued again and again.

@@ -74,11 +74,7 @@ public final class QueuesApi {
 
   private Answer shown(Call call, @Nullable Boolean created) {
     String name = Limits.queue(call.value("queue"));
-    QueueStatus status =
-        admin.queues(call.caller().tenant()).stream()
-            .filter(each -> each.name().equals(name))
-            .findFirst()
-            .orElseGet(() -> QueueStatus.empty(name));
+    QueueStatus status = admin.queue(name, call.caller().tenant());
     return Answer.ok(resource(status, dispatches(call.caller()), created));
   }
 

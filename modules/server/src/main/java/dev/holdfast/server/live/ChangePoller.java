@@ -156,7 +156,7 @@ final class ChangePoller {
 
     publishJobs(polled);
     publishLogs(polled);
-    figures.publish(feed, backlog, throughput, now);
+    figures.publish(feed, backlog, admin.workersPausedAt().orElse(null), throughput, now);
     workers.polled(fleet).forEach(this::publishWorker);
     if (tenant == null) {
       publishWorkerLogs();

@@ -62,12 +62,7 @@ public final class Diagnostics {
         new ArrayList<>(
             Diagnosis.of(
                 new Diagnosis.Facts(
-                    queues,
-                    fleet,
-                    background.warnings(),
-                    background.schedules(),
-                    waited,
-                    admin.allPausedSince().orElse(null))));
+                    queues, fleet, background.warnings(), background.schedules(), waited)));
     if (deaf.getAsBoolean()) {
       found.add(
           Finding.of(

@@ -47,16 +47,17 @@ public final class Envelopes {
   }
 
   public TaskEnvelope of(LeasedJob job) {
-    return of(List.of(job), timings.lease()).getFirst();
+    return of(List.of(job), timings.lease(), timings.cancelGrace()).getFirst();
   }
 
   /**
    * @param lease how long the leases last
+   * @param cancelGrace how long a cancelled task has to stop
    */
-  public List<TaskEnvelope> of(List<LeasedJob> jobs, Duration lease) {
+  public List<TaskEnvelope> of(List<LeasedJob> jobs, Duration lease, Duration cancelGrace) {
     Map<JobId, Background> known = jobs.isEmpty() ? Map.of() : backgrounds(jobs);
     return jobs.stream()
-        .map(job -> of(job, lease, known.getOrDefault(job.id(), Background.NONE)))
+        .map(job -> of(job, lease, cancelGrace, known.getOrDefault(job.id(), Background.NONE)))
         .toList();
   }
 
@@ -70,7 +71,7 @@ public final class Envelopes {
     }
   }
 
-  private TaskEnvelope of(LeasedJob job, Duration lease, Background known) {
+  private TaskEnvelope of(LeasedJob job, Duration lease, Duration cancelGrace, Background known) {
     TaskScope scope =
         new TaskScope(job.tenant(), job.workspace(), job.run(), job.id(), job.lease().attempt());
     Instant deadline = deadline(job, known);
@@ -100,7 +101,7 @@ public final class Envelopes {
         heartbeatMillis(lease),
         lease.toMillis(),
         lease.toSeconds(),
-        timings.cancelGrace().toMillis(),
+        cancelGrace.toMillis(),
         TaskCommands.ifAsked(known.pendingCommand()),
         TaskEnvelope.RetryContext.of(known.failure()),
         millis(job.timeout()),

@@ -50,10 +50,16 @@ public final class LongPollBroker implements AutoCloseable {
    * closes.
    */
   List<LeasedJob> lease(
-      Line line, String worker, int most, Duration lease, Duration patience, ClientWatch client)
+      Line line,
+      String worker,
+      int most,
+      Duration lease,
+      Duration cancelGrace,
+      Duration patience,
+      ClientWatch client)
       throws InterruptedException {
     if (lines.mayClaim(line)) {
-      Claimed found = claim(line, worker, most, lease);
+      Claimed found = claim(line, worker, most, lease, cancelGrace);
       if (!found.jobs().isEmpty() || !patience.isPositive()) {
         return found.jobs();
       }
@@ -61,7 +67,7 @@ public final class LongPollBroker implements AutoCloseable {
     } else if (!patience.isPositive()) {
       return List.of();
     }
-    Waiter waiter = new Waiter(worker, most, lease);
+    Waiter waiter = new Waiter(worker, most, lease, cancelGrace);
     if (!lines.enter(line, waiter)) {
       return List.of();
     }
@@ -115,7 +121,7 @@ public final class LongPollBroker implements AutoCloseable {
     Waiter first;
     while ((first = lines.first(line)) != null) {
       try {
-        Claimed found = claim(line, first.worker, first.most, first.lease);
+        Claimed found = claim(line, first.worker, first.most, first.lease, first.cancelGrace);
         if (found.jobs().isEmpty()) {
           lines.keep(line, first, found);
           return;
@@ -133,8 +139,8 @@ public final class LongPollBroker implements AutoCloseable {
   }
 
   /** Claims at once, before those that wait. */
-  Claimed claim(Line line, String worker, int most, Duration lease) {
-    return queue.claimRemotely(line.queue(), most, worker, lease, line.tenant());
+  Claimed claim(Line line, String worker, int most, Duration lease, Duration cancelGrace) {
+    return queue.claimRemotely(line.queue(), most, worker, lease, cancelGrace, line.tenant());
   }
 
   /** Releases jobs whose answer could not be sent. */

@@ -26,6 +26,7 @@ final class WaitingLines {
     final String worker;
     final int most;
     final Duration lease;
+    final Duration cancelGrace;
     final CompletableFuture<List<LeasedJob>> jobs = new CompletableFuture<>();
 
     /** The broker is claiming for this waiter, so another thread must not remove it. */
@@ -33,10 +34,11 @@ final class WaitingLines {
 
     private boolean leaving;
 
-    Waiter(String worker, int most, Duration lease) {
+    Waiter(String worker, int most, Duration lease, Duration cancelGrace) {
       this.worker = worker;
       this.most = most;
       this.lease = lease;
+      this.cancelGrace = cancelGrace;
     }
   }
 

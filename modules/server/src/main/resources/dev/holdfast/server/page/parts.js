@@ -104,6 +104,9 @@ export class View extends LitElement {
 }
 
 export const badge = (state) => html`<span class="badge s-${String(state).toLowerCase()}">${String(state).toLowerCase()}</span>`;
+/** Of a queue: whether it is paused by itself, with all workers, or not. */
+export const pauseBadge = (queue) =>
+  queue?.pausedAt ? badge('paused') : queue?.workersPausedAt ? html`<span class="badge s-paused" title="'Resume all' on the page of workers">all workers paused</span>` : nothing;
 
 export const jobLink = (id) => html`<a class="mono" href="#/jobs/${encodeURIComponent(id)}" title=${id}>${shortId(id)}</a>`;
 

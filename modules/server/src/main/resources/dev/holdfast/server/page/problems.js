@@ -42,7 +42,7 @@ const restartWorker = workerVerb('restart', 'Restart worker');
 const stopWorker = workerVerb('stop', 'Stop worker');
 const workers = go('#/workers', 'Show workers');
 
-const resumeAll = {
+const resumeAllWorkers = {
   text: 'Resume all workers',
   all: true,
   act: () => attempt(() => post('/v1/workers/resume', {}), 'All workers are resumed'),
@@ -63,7 +63,7 @@ const dispatch = (text) => (p) => ({
 
 /** Of each code what it says, and what can be done. */
 const WORDS = {
-  all_paused: (p) => ({ text: `All workers are paused since ${moment(p.since)}, and ${jobs(p.jobs)} ${is(p.jobs, 'waits', 'wait')}`, todo: [resumeAll, show('state:pending')] }),
+  all_paused: (p) => ({ text: `All workers are paused since ${moment(p.since)}, and ${jobs(p.jobs)} ${is(p.jobs, 'waits', 'wait')}`, todo: [resumeAllWorkers, show('state:pending')] }),
   queue_paused: (p) => ({ text: `Queue '${p.queue}' is paused and ${jobs(p.jobs)} ${is(p.jobs, 'waits', 'wait')} in it`, todo: [resumeQueue(p), show(`queue:${p.queue} state:pending`)] }),
   queue_stalled: (p) =>
     p.pushed

@@ -5,7 +5,7 @@ import { ask, attempt } from './dialogs.js';
 import { count, rate, span } from './format.js';
 import { historyPath, historyPlots, knownNote, rangeChoice, rangeName, rangeOf, TALLY_COLUMNS, TALLY_HEAD, tallyCells } from './history.js';
 import { live } from './live.js';
-import { badge, cut, empty, jobLink, QUIET_MS, View } from './parts.js';
+import { badge, cut, empty, jobLink, pauseBadge, QUIET_MS, View } from './parts.js';
 import { problemRow } from './problems.js';
 import { get, post, put, query } from './server.js';
 
@@ -95,10 +95,11 @@ class QueueView extends View {
   render() {
     const now = live.queues.get(this.queue) ?? {};
     const { status } = this;
-    const paused = now.paused ?? Boolean(status?.pausedAt);
+    const pauses = live.queues.get(this.queue) ?? status;
+    const paused = Boolean(pauses?.pausedAt);
     const tile = (text, value, state) => html`<a class="tile" href="#/jobs?${new URLSearchParams({ search: `queue:${this.queue}${state ? ` state:${state}` : ''}` })}"><span class="dim">${text}</span><b class="num">${value}</b></a>`;
     return html`<nav class="crumbs" aria-label="Where it belongs"><a href="#/queues">Queues</a> › <span>${this.queue}</span></nav>
-      <div class="head"><h1 tabindex="-1"><span class="cut">${this.queue}</span> ${paused ? badge('paused') : nothing}</h1>
+      <div class="head"><h1 tabindex="-1"><span class="cut">${this.queue}</span> ${pauseBadge(pauses)}</h1>
         ${this.mayOperateAll && status
           ? html`<div class="actions"><button type="button" @click=${() => this.#limits()}>Limits …</button>
             <button type="button" @click=${() => this.#pause(paused ? 'resume' : 'pause')}>${paused ? 'Resume' : 'Pause'}</button></div>`

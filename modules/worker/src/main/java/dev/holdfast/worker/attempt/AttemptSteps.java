@@ -4,7 +4,6 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
-import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.FailureClass;
@@ -118,8 +117,7 @@ final class AttemptSteps implements JobSteps {
   boolean isAskedFor(StepStatus step) {
     return commands
         .pending()
-        .map(Recovery::stepId)
-        .map(id -> id.equals(step.id()) || isBefore(id, step))
+        .map(recovery -> recovery.concerns(step.id(), id -> isBefore(id, step)))
         .orElse(false);
   }
 

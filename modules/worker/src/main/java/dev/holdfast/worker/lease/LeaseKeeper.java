@@ -8,6 +8,7 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.StopReason;
+import dev.holdfast.worker.claim.Slots;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;

@@ -47,8 +47,10 @@ public interface JobSource {
   /**
    * Not tried again behind the worker's back: when the answer is lost, the worker asks what lies
    * under its name and releases those it does not know.
+   *
+   * @param timings how long the leases last, and how long a handler may take to stop
    */
-  Claimed claim(String queue, int most, String worker, Duration lease);
+  Claimed claim(String queue, int most, String worker, Timings timings);
 
   /** Extends the leases; one result each, in no particular order. */
   List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease);

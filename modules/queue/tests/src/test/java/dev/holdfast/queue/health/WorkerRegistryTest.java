@@ -276,14 +276,14 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
     add(job());
     add(job().queue("other").concurrencyKey("key", 1));
     admin.pause("own");
-    assertThat(admin.allPausedSince()).isEmpty();
-    admin.pauseAll();
-    assertThat(admin.allPausedSince()).isPresent();
+    assertThat(admin.workersPausedAt()).isEmpty();
+    admin.pauseAllWorkers();
+    assertThat(admin.workersPausedAt()).isPresent();
     assertThat(claim(10)).isEmpty();
     assertThat(queue.claim("other", 10, WORKER, LEASE).jobs()).isEmpty();
     assertThat(admin.queues()).extracting(QueueStatus::name).doesNotContain("*");
-    assertThat(admin.resumeAll()).isTrue();
-    assertThat(admin.resumeAll()).isFalse();
+    assertThat(admin.resumeAllWorkers()).isTrue();
+    assertThat(admin.resumeAllWorkers()).isFalse();
     assertThat(claim(10)).hasSize(1);
     assertThat(queue.claim("other", 10, WORKER, LEASE).jobs()).hasSize(1);
     assertThat(admin.queues().stream().filter(q -> q.name().equals("own")).findFirst())

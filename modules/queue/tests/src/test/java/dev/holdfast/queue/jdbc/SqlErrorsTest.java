@@ -83,7 +83,7 @@ class SqlErrorsTest extends QueueFixture {
                       "cancel",
                       connection -> {
                         tries.incrementAndGet();
-                        return Cancel.of(connection, List.of(parent.id()), true, "x", GRACE, null);
+                        return Cancel.of(connection, List.of(parent.id()), true, "x", null);
                       }));
       awaitLockWait();
       execute(other, "SELECT FROM holdfast.job WHERE id = '" + parent.id() + "' FOR UPDATE");
@@ -111,7 +111,7 @@ class SqlErrorsTest extends QueueFixture {
                       "cancel",
                       connection -> {
                         tries.incrementAndGet();
-                        return Cancel.of(connection, List.of(job), false, "x", GRACE, null);
+                        return Cancel.of(connection, List.of(job), false, "x", null);
                       }));
       awaitLockWait();
       other.commit();

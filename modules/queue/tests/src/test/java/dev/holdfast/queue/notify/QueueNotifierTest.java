@@ -117,7 +117,7 @@ class QueueNotifierTest extends QueueFixture {
     expire(lease);
     maintenance.reap(Duration.ZERO);
     assertThat(next()).isEqualTo(QUEUE);
-    queue.cancel(lease.job(), false, "x", GRACE);
+    queue.cancel(lease.job(), false, "x");
     queue.retry(List.of(lease.job()));
     assertThat(next()).isEqualTo(QUEUE);
     admin.pause(QUEUE);

@@ -165,7 +165,7 @@ class FindPageTest extends InBrowser {
     supervised(HealthStatus.HEALTHY);
     enqueued();
     holdfast.admin().pause(QUEUE);
-    holdfast.admin().pauseAll();
+    holdfast.admin().pauseAllWorkers();
     open("");
     browser.awaitText("All workers are paused since", "Queue 'work' is paused and 1 job waits");
     assertThat(browser.text()).doesNotContain("POST /v1");

@@ -11,6 +11,7 @@ import dev.holdfast.worker.ManualNanos;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.Samples;
 import dev.holdfast.worker.attempt.TestHost;
+import dev.holdfast.worker.claim.Slots;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;

@@ -115,7 +115,7 @@ public final class MemorySource implements JobSource {
   }
 
   @Override
-  public Claimed claim(String queue, int most, String worker, Duration lease) {
+  public Claimed claim(String queue, int most, String worker, Timings timings) {
     called("claim");
     queuesAsked.add(queue);
     if (queue.equals(asksForAnEmptyWorker)) {

@@ -1,14 +1,13 @@
-package dev.holdfast.worker.attempt;
+package dev.holdfast.model.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.worker.ManualNanos;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class ProgressThrottleTest {
-  private final ManualNanos nanos = new ManualNanos();
-  private final ProgressThrottle throttle = new ProgressThrottle(nanos);
+  private long nanos;
+  private final ProgressThrottle throttle = new ProgressThrottle(() -> nanos);
 
   @Test
   void the_first_report_passes() {
@@ -25,20 +24,31 @@ class ProgressThrottleTest {
   @Test
   void the_same_or_a_lower_percent_is_held_back_for_half_a_second() {
     throttle.lets(10);
-    nanos.advance(Duration.ofMillis(499));
+    nanos += Duration.ofMillis(499).toNanos();
     assertThat(throttle.lets(10)).isFalse();
     assertThat(throttle.lets(3)).isFalse();
-    nanos.advance(Duration.ofMillis(1));
+    nanos += Duration.ofMillis(1).toNanos();
     assertThat(throttle.lets(3)).isTrue();
   }
 
   @Test
   void the_half_second_counts_from_the_last_report_that_passed() {
     throttle.lets(10);
-    nanos.advance(Duration.ofMillis(300));
+    nanos += Duration.ofMillis(300).toNanos();
     throttle.lets(11);
-    nanos.advance(Duration.ofMillis(300));
+    nanos += Duration.ofMillis(300).toNanos();
     assertThat(throttle.lets(11)).isFalse();
+  }
+
+  @Test
+  void a_message_without_a_percentage_passes_every_half_second() {
+    assertThat(throttle.lets(null)).isTrue();
+    assertThat(throttle.lets(null)).isFalse();
+    assertThat(throttle.lets(0)).isTrue();
+    assertThat(throttle.lets(null)).isFalse();
+    nanos += Duration.ofMillis(500).toNanos();
+    assertThat(throttle.lets(null)).isTrue();
+    assertThat(throttle.lets(0)).isFalse();
   }
 
   @Test

@@ -1,4 +1,4 @@
-package dev.holdfast.queue.admin;
+package dev.holdfast.queue.maintenance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package dev.holdfast.queue.admin;
+package dev.holdfast.queue.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -73,7 +73,7 @@ class HandledKindsTest extends QueueFixture {
     assertThat(unhandled()).as("no worker of the queue reports").isEmpty();
     queue.announce(List.of(QUEUE), List.of("other"));
     assertThat(unhandled()).hasSize(1);
-    queue.cancel(job, false, "no need", HOUR);
+    queue.cancel(job, false, "no need");
     assertThat(unhandled()).isEmpty();
   }
 

@@ -1,4 +1,4 @@
-package dev.holdfast.worker.lease;
+package dev.holdfast.worker.maintenance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

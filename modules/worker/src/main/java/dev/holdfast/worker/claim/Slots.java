@@ -1,4 +1,4 @@
-package dev.holdfast.worker.lease;
+package dev.holdfast.worker.claim;
 
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.JobId;

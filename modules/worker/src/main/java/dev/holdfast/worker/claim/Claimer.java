@@ -1,4 +1,4 @@
-package dev.holdfast.worker.lease;
+package dev.holdfast.worker.claim;
 
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
@@ -240,7 +240,7 @@ public final class Claimer {
     // Until it is known what became of it: perhaps it was done and only the answer was lost.
     unsure = true;
     long sentAt = System.nanoTime();
-    Claimed answer = source.claim(queue, most, options.worker(), options.timings().lease());
+    Claimed answer = source.claim(queue, most, options.worker(), options.timings());
     metrics.time(Metrics.CLAIM_TIME, Duration.ofNanos(System.nanoTime() - sentAt));
     claimedAt = nanos.getAsLong();
     enough =

@@ -1,4 +1,4 @@
-package dev.holdfast.queue.admin;
+package dev.holdfast.queue.health;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.UnhandledKind;

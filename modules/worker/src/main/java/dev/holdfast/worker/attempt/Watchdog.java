@@ -1,8 +1,6 @@
-package dev.holdfast.worker.lease;
+package dev.holdfast.worker.attempt;
 
 import dev.holdfast.model.attempt.Timings;
-import dev.holdfast.worker.attempt.AttemptExecutor;
-import dev.holdfast.worker.attempt.StopReason;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.holdfast.worker.lease;
+package dev.holdfast.worker.attempt;
 
 import static dev.holdfast.testkit.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,10 +9,6 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.worker.attempt.AttemptExecutor;
-import dev.holdfast.worker.attempt.Samples;
-import dev.holdfast.worker.attempt.StopReason;
-import dev.holdfast.worker.attempt.TestHost;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.MemorySource;

@@ -1,4 +1,4 @@
-package dev.holdfast.worker.lease;
+package dev.holdfast.worker.maintenance;
 
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.worker.source.JobSource;

@@ -1,4 +1,4 @@
-package dev.holdfast.queue.admin;
+package dev.holdfast.queue.maintenance;
 
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Sql;
