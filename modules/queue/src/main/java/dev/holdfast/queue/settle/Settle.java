@@ -55,22 +55,25 @@ public final class Settle {
             "fail",
             Settlement.Fail.class,
             settlements,
-            writingOut((connection, failed) -> Fail.all(connection, backoff, failed))));
+            materializing((connection, failed) -> Fail.all(connection, backoff, failed))));
     accepted.addAll(
         settle(
             "cancelled",
             Settlement.Cancel.class,
             settlements,
-            writingOut(ReleaseAttempts::cancelled)));
+            materializing(ReleaseAttempts::cancelled)));
     accepted.addAll(
         settle(
-            "snooze", Settlement.Snooze.class, settlements, writingOut(ReleaseAttempts::snoozed)));
+            "snooze",
+            Settlement.Snooze.class,
+            settlements,
+            materializing(ReleaseAttempts::snoozed)));
     accepted.addAll(
         settle(
             "release",
             Settlement.Release.class,
             settlements,
-            writingOut(ReleaseAttempts::released)));
+            materializing(ReleaseAttempts::released)));
     return given.stream().map(s -> ack(accepted.contains(s))).toList();
   }
 
@@ -118,7 +121,7 @@ public final class Settle {
                     Refusal.EVENT_NOT_JSON,
                     connection,
                     batch,
-                    (in, some) -> writingOut(in, some, lease, work)));
+                    (in, some) -> materializing(in, some, lease, work)));
   }
 
   private Ack step(Report.Step step) {
@@ -128,7 +131,8 @@ public final class Settle {
             storing(
                 "step",
                 Refusal.RESULT_NOT_JSON,
-                () -> writingOut(connection, step.lease(), () -> Steps.write(connection, step))));
+                () ->
+                    materializing(connection, step.lease(), () -> Steps.write(connection, step))));
   }
 
   /** In the caller's transaction. */
@@ -163,17 +167,17 @@ public final class Settle {
     List<Settlement.Succeed> others =
         settlements.stream().filter(s -> !settled.contains(s.lease())).toList();
     if (!others.isEmpty()) {
-      settled.addAll(writingOut(connection, others, Settlement.Succeed::lease, Succeed::all));
+      settled.addAll(materializing(connection, others, Settlement.Succeed::lease, Succeed::all));
     }
     return settled;
   }
 
   /**
-   * A verb finds no row of a job that was claimed in a batch and has not been written since. What
-   * it did not find is materialized, by this or, at the same time, by another connection; then it
-   * looks again.
+   * A verb matches no row of a job that is in a batch and not materialized yet. The jobs it did not
+   * match are materialized, by this or, at the same time, by another connection; then the verb runs
+   * once more for them.
    */
-  private static <S> Set<Lease> writingOut(
+  private static <S> Set<Lease> materializing(
       Connection connection, List<S> batch, Function<S, Lease> lease, Verb<S> work)
       throws SQLException {
     Set<Lease> done = new HashSet<>(work.all(connection, batch));
@@ -189,12 +193,12 @@ public final class Settle {
     return done;
   }
 
-  private static <S extends Settlement> Verb<S> writingOut(Verb<S> work) {
-    return (connection, batch) -> writingOut(connection, batch, Settlement::lease, work);
+  private static <S extends Settlement> Verb<S> materializing(Verb<S> work) {
+    return (connection, batch) -> materializing(connection, batch, Settlement::lease, work);
   }
 
   /** The same for one lease. */
-  public static Ack writingOut(Connection connection, Lease lease, Storing<Ack> work)
+  public static Ack materializing(Connection connection, Lease lease, Storing<Ack> work)
       throws SQLException {
     Ack ack = work.store();
     if (ack == Ack.ACCEPTED || lease.attempt() != BatchClaims.ATTEMPT) {
@@ -233,19 +237,19 @@ public final class Settle {
   public static <T> T storing(String verb, Refusal refusal, Storing<T> work) throws SQLException {
     try {
       return work.store();
-    } catch (SQLException trouble) {
-      if (SqlErrors.isBadData(trouble)) {
-        throw notStorable(verb, refusal, trouble);
+    } catch (SQLException e) {
+      if (SqlErrors.isBadData(e)) {
+        throw notStorable(verb, refusal, e);
       }
-      throw trouble;
+      throw e;
     }
   }
 
-  private static RefusedException notStorable(String verb, Refusal refusal, SQLException trouble) {
+  private static RefusedException notStorable(String verb, Refusal refusal, SQLException error) {
     RefusedException refused =
         new RefusedException(
-            refusal, verb + ": not JSON that PostgreSQL can store: " + trouble.getMessage());
-    refused.initCause(trouble);
+            refusal, verb + ": not JSON that PostgreSQL can store: " + error.getMessage());
+    refused.initCause(error);
     return refused;
   }
 

@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What workers ask of queues: to lease tasks, how many there are, and to wait for some. */
+/** Requests of workers about queues: lease tasks, count them, wait for some. */
 public final class ClaimsApi {
   private final JobQueries queries;
   private final LongPollBroker longPolls;
@@ -58,21 +58,21 @@ public final class ClaimsApi {
     List<TaskEnvelope> tasks = envelopes.of(claimed.jobs(), lease);
     @Nullable Duration nextDue = claimed.nextDue();
     return Answer.ok(new LeaseRequest.Answer(tasks, nextDue == null ? null : nextDue.toMillis()))
-        .unsent(() -> longPolls.giveBack(claimed.jobs()));
+        .unsent(() -> longPolls.release(claimed.jobs()));
   }
 
   /** A worker that sets the length of its leases waits by {@code /v1/queues/wait} instead. */
   private Claimed claimed(
       LongPollBroker.Line line, LeaseRequest request, Duration lease, ClientWatch client)
       throws InterruptedException {
-    if (request.leaseMs() == null || request.patienceMs() > 0) {
-      Duration patience = Duration.ofMillis(request.patienceMs());
+    if (request.leaseMs() == null || request.waitMillis() > 0) {
+      Duration timeout = Duration.ofMillis(request.waitMillis());
       return new Claimed(
-          longPolls.lease(line, request.workerId(), request.most(), lease, patience, client), null);
+          longPolls.lease(line, request.workerId(), request.most(), lease, timeout, client), null);
     }
     long since = System.nanoTime();
     Claimed claimed = longPolls.claim(line, request.workerId(), request.most(), lease);
-    wakeUps.looked(line, since, claimed.jobs().size() == request.most());
+    wakeUps.claimed(line, since, claimed.jobs().size() == request.most());
     return claimed;
   }
 

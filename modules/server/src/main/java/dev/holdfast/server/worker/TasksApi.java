@@ -111,7 +111,8 @@ public final class TasksApi {
       throw refusals.lost("heartbeat", lease);
     }
     Instant now = now();
-    TaskTokens.Signed fresh = lifetime.isWorn(token, now) ? tokens.sign(token.scope(), null) : null;
+    TaskTokens.Signed fresh =
+        lifetime.needsRenewal(token, now) ? tokens.sign(token.scope(), null) : null;
     return Answer.ok(
         new TaskHeartbeat.Answer(
             true,
@@ -153,8 +154,8 @@ public final class TasksApi {
     LeaseHolder.Token holder =
         TaskRefusals.holder(call.token(), completed.attempt(), completed.attemptId());
     Lease lease = holder.scope().lease();
-    if (completed.outcome().isGivenBack()) {
-      return givenBack(holder, settlement(lease, completed));
+    if (completed.outcome().isReleased()) {
+      return released(holder, settlement(lease, completed));
     }
     Completion completion = completion(lease, completed);
     return switch (operations.complete(new Held<>(holder, lease, completion))) {
@@ -168,7 +169,7 @@ public final class TasksApi {
   }
 
   /** Stores no answer: a release that is repeated has the same result. */
-  private Answer givenBack(LeaseHolder.Token holder, Settlement settlement) {
+  private Answer released(LeaseHolder.Token holder, Settlement settlement) {
     Lease lease = settlement.lease();
     Held<Settlement> held = new Held<>(holder, lease, settlement);
     if (operations.settle(List.of(held)).getFirst() == Ack.LEASE_LOST) {

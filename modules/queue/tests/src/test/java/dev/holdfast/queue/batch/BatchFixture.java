@@ -93,10 +93,10 @@ abstract class BatchFixture extends QueueFixture {
 
   /** A verb on one job of a batch. */
   interface Verb {
-    Ack say(JobQueue queue, Lease lease);
+    Ack run(JobQueue queue, Lease lease);
   }
 
-  record Said(String name, Verb verb) {
+  record NamedVerb(String name, Verb verb) {
     @Override
     public String toString() {
       return name;
