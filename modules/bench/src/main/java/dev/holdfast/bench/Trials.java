@@ -29,7 +29,7 @@ final class Trials {
   List<Sample> single(Contender contender) throws Exception {
     contender.clear();
     Meter.Reading start = meter.read(contender);
-    int count = contender.enqueueSingly(8, Duration.ofSeconds(3));
+    int count = contender.enqueueSingly(8, Duration.ofSeconds(5));
     return List.of(
         Sample.rate("single", contender.name(), count, meter.read(contender).since(start)));
   }

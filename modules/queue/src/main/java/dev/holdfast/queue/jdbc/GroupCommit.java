@@ -14,12 +14,16 @@ import org.jspecify.annotations.Nullable;
  * the log for all. Each call returns once its own part is durable.
  *
  * <p>A single caller does not wait. Calls that come while a batch is written form the next batch.
- * After a large batch many threads are about to ask again; so the first of them waits a moment for
- * most of the others.
+ * The callers of a batch are likely to call again at once; so the first of them waits a moment
+ * until as many have called as were in the last batch. Waiting for three quarters of them instead
+ * split eight callers into batches of three, at twice the cost for the server.
  */
 public final class GroupCommit<Q, A> {
   private static final int BATCH = 500;
   private static final long GATHER_NANOS = 1_000_000;
+
+  /** So few save less in one batch than they lose by waiting for each other. */
+  private static final int ALONE = 2;
 
   private final int most;
   private final Function<List<Q>, List<A>> ask;
@@ -112,7 +116,7 @@ public final class GroupCommit<Q, A> {
       while (batch.size() < BATCH && (next = waiting.poll()) != null) {
         batch.add(next);
       }
-      enough = batch.size() * 3 / 4;
+      enough = batch.size() > ALONE ? batch.size() : 1;
     }
     return batch;
   }
