@@ -35,7 +35,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one door of the library: give it a DataSource and hand it work.
+ * Entry point of the library: made from a DataSource, it enqueues jobs and builds workers.
  *
  * <pre>{@code
  * Holdfast holdfast = Holdfast.on(dataSource);
@@ -102,8 +102,8 @@ public final class Holdfast implements AutoCloseable {
     try {
       // Before middleware, which may want to know the queue.
       return enqueueMiddleware.enqueue(queue.defaults().declared(jobs), write);
-    } catch (SQLException trouble) {
-      throw SqlErrors.thrown("enqueue", trouble);
+    } catch (SQLException e) {
+      throw SqlErrors.thrown("enqueue", e);
     }
   }
 
@@ -151,8 +151,8 @@ public final class Holdfast implements AutoCloseable {
     }
     try {
       succeed(joined, context, result);
-    } catch (SQLException trouble) {
-      throw SqlErrors.thrown("succeed", trouble);
+    } catch (SQLException e) {
+      throw SqlErrors.thrown("succeed", e);
     }
   }
 
@@ -203,8 +203,8 @@ public final class Holdfast implements AutoCloseable {
    *
    * @return empty when it has not ended after this time, or is not there
    */
-  public Optional<JobStatus> await(JobId job, Duration patience) throws InterruptedException {
-    return AwaitJob.end(queue.queries(), job, patience);
+  public Optional<JobStatus> await(JobId job, Duration timeout) throws InterruptedException {
+    return AwaitJob.end(queue.queries(), job, timeout);
   }
 
   /** The life of a job, with the verbs that are not on this class. */
@@ -222,7 +222,7 @@ public final class Holdfast implements AutoCloseable {
     return queue.admin();
   }
 
-  /** All doors to the database, also those that only servers and supervisors need. */
+  /** All operations on the database, also those that only servers and supervisors need. */
   public Queue queue() {
     return queue;
   }
@@ -295,7 +295,7 @@ public final class Holdfast implements AutoCloseable {
     return new WorkerBuilder(source, codec, List.of(queues), kind -> {});
   }
 
-  /** Keeps the queue in order for as long as it is open; a worker does the same by itself. */
+  /** Sweeps the queue for as long as it is open; a worker does this itself. */
   public Upkeep upkeep(Timings timings, Metrics metrics) {
     return new Upkeep(new DirectSource(queue, deleteOldJobs), timings, metrics);
   }

@@ -70,14 +70,14 @@ class CancellationTest extends LibraryTest {
         };
     Handler<Json> byFlag =
         (payload, context) -> {
-          deafWhile(() -> !context.isCancelled());
+          ignoreInterruptsWhile(() -> !context.isCancelled());
           throw new IllegalStateException("gave up");
         };
     Handler<Json> byCallback =
         (payload, context) -> {
           CountDownLatch told = new CountDownLatch(1);
           context.onCancel(told::countDown);
-          deafWhile(() -> told.getCount() > 0);
+          ignoreInterruptsWhile(() -> told.getCount() > 0);
           throw new IllegalStateException("gave up");
         };
     Handler<Json> byInterrupt =
@@ -179,7 +179,7 @@ class CancellationTest extends LibraryTest {
     JobId id =
         running(
             (payload, context) -> {
-              deafWhile(() -> goOn.getCount() > 0);
+              ignoreInterruptsWhile(() -> goOn.getCount() > 0);
               Thread.interrupted();
               try {
                 context.event("late", "");
@@ -207,7 +207,7 @@ class CancellationTest extends LibraryTest {
     JobId id =
         running(
             (payload, context) -> {
-              deafWhile(() -> goOn.getCount() > 0);
+              ignoreInterruptsWhile(() -> goOn.getCount() > 0);
               return "done";
             },
             RARE.withCancelGrace(Duration.ofMinutes(10)));
@@ -235,7 +235,7 @@ class CancellationTest extends LibraryTest {
                     Json.class,
                     (payload, context) -> {
                       begun.countDown();
-                      deafWhile(() -> goOn.getCount() > 0);
+                      ignoreInterruptsWhile(() -> goOn.getCount() > 0);
                       return null;
                     }));
     begun.await();

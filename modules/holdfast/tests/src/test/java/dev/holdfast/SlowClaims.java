@@ -106,8 +106,8 @@ final class SlowClaims implements JobSource {
   }
 
   @Override
-  public Map<String, Integer> sweep(Timings timings, boolean judge) {
-    return source.sweep(timings, judge);
+  public Map<String, Integer> sweep(Timings timings, boolean reapLeases) {
+    return source.sweep(timings, reapLeases);
   }
 
   @Override

@@ -264,7 +264,7 @@ public final class JobQueries {
             });
   }
 
-  /** When the worker of a running attempt was last heard; empty if the attempt has ended. */
+  /** The last heartbeat of a running attempt; empty if the attempt has ended. */
   public Optional<Instant> heartbeatAt(Lease lease) {
     return database.run(
         "heartbeatAt",

@@ -59,11 +59,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of a job: enqueue, claim, heartbeat, report, settle, and what an operator asks of it.
+ * The life of a job: enqueue, claim, heartbeat, report, settle, and commands of operators.
  *
- * <p>Each method is one verb in the file of its name, may be called from any thread and any
- * process, and may be called again when its answer was lost. Leases are judged by the database's
- * clock alone.
+ * <p>Each method runs one verb. Most have a file of the same name; the others are in the file of
+ * the verb they belong to: {@code heldBy} in {@link Claim}, {@code commands} in {@link Heartbeat},
+ * {@code report} in {@link Settle}, {@code succeeded} in {@link Succeed}, {@code delivery} in
+ * {@link Undelivered}, {@code announce} and {@code mayHaveHandler} in {@link HandledKinds}. Methods
+ * may be called from any thread and any process, and again when an answer was lost. Only the
+ * database's clock decides about leases.
  */
 public final class JobQueue {
   private final Database database;
@@ -171,7 +174,7 @@ public final class JobQueue {
     return claim.from(queue, most, worker, lease, cancelGrace, tenant, Claim.Receiver.REMOTE);
   }
 
-  /** The leases that lie under a worker's name, to find those whose claim it never heard of. */
+  /** The leases under a worker's name, to find those whose claim's answer was lost. */
   public List<Lease> heldBy(String worker) {
     return database.run("heldBy", connection -> Claim.heldBy(connection, worker));
   }
@@ -217,14 +220,14 @@ public final class JobQueue {
 
   /**
    * Whether a worker without a handler for this job should leave it for others: a live worker has
-   * one or had one lately, or the job was first claimed less than {@code patience} ago.
+   * one or had one lately, or the job was first claimed less than {@code timeout} ago.
    */
-  public boolean mayBeKnown(JobId job, Duration patience) {
+  public boolean mayHaveHandler(JobId job, Duration timeout) {
     return database.run(
-        "mayBeKnown",
+        "mayHaveHandler",
         connection -> {
           MaterializeBatch.beforeReading(connection, List.of(job));
-          return HandledKinds.mayBe(connection, job, patience);
+          return HandledKinds.mayHaveHandler(connection, job, timeout);
         });
   }
 
@@ -307,7 +310,7 @@ public final class JobQueue {
    *
    * @param failure why; a retryable one puts the job back at no cost to its budget, any other ends
    *     it
-   * @param again when it comes back
+   * @param again when it is retried
    */
   public boolean undelivered(Lease lease, Failure failure, Duration again) {
     Limits.delay("again", again);

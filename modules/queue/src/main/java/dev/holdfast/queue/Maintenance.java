@@ -41,15 +41,15 @@ public final class Maintenance {
     this.enqueue = enqueue;
   }
 
-  /** Takes back every lease that ran out. */
+  /** Reaps expired leases. */
   public ReapResult reap(Duration grace) {
-    writeOut("reap");
+    materialize("reap");
     return recovered(database.transact("reap", connection -> Reap.lost(connection, grace, BATCH)));
   }
 
   /** Ends cancellations, attempts and jobs that are out of time. */
   public ReapResult expire() {
-    writeOut("expire");
+    materialize("expire");
     return recovered(database.transact("expire", connection -> Expire.late(connection, BATCH)));
   }
 
@@ -103,7 +103,7 @@ public final class Maintenance {
         "retain", connection -> Retention.delete(connection, state, olderThan, BATCH));
   }
 
-  /** Deleted jobs whose artifacts still lie in the store. */
+  /** Deleted jobs whose artifacts are still in the store. */
   public List<JobId> orphaned(String store) {
     return database.run("orphaned", connection -> Artifacts.orphaned(connection, store, BATCH));
   }
@@ -119,8 +119,8 @@ public final class Maintenance {
         "forgetSubmissions", connection -> EnqueueIdempotent.forget(connection, olderThan));
   }
 
-  /** Jobs in batches are judged once they have rows of their own. */
-  private void writeOut(String verb) {
+  /** Jobs in batches are reaped and expired only once they are materialized. */
+  private void materialize(String verb) {
     database.run(
         verb,
         connection -> {

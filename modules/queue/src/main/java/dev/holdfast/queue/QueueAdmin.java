@@ -82,7 +82,7 @@ public final class QueueAdmin {
     return database.run("isKnown", connection -> Queues.isKnown(connection, queue));
   }
 
-  /** Nothing more is claimed from the queue; running jobs go on. */
+  /** Nothing more is claimed from the queue; running jobs continue. */
   public void pause(String queue) {
     database.run("pause", connection -> Queues.pause(connection, Limits.queue(queue)));
   }
@@ -95,7 +95,7 @@ public final class QueueAdmin {
     return resumed;
   }
 
-  /** No worker takes a job of any queue; what runs goes on. */
+  /** No worker claims a job from any queue; running jobs continue. */
   public void pauseAllWorkers() {
     database.run("pauseAllWorkers", connection -> Queues.pauseAllWorkers(connection));
   }
@@ -210,10 +210,10 @@ public final class QueueAdmin {
       String queue, DispatchError.Kind kind, String cause, boolean circuitOpen) {
     database.run(
         "dispatchFails",
-        connection -> Dispatches.trouble(connection, queue, kind, cause, circuitOpen));
+        connection -> Dispatches.recordError(connection, queue, kind, cause, circuitOpen));
   }
 
-  /** Clears the trouble: a queue's tasks reach their worker. */
+  /** Clears the dispatch error: tasks of the queue reach their worker. */
   public void dispatchWorks(String queue) {
     database.run("dispatchWorks", connection -> Dispatches.works(connection, queue));
   }

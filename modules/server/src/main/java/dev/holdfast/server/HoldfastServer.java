@@ -166,7 +166,7 @@ public final class HoldfastServer implements AutoCloseable {
             queue.queries(),
             queue.admin(),
             longPolls::isWaitedFor,
-            longPolls::isDeaf,
+            longPolls::notificationsLost,
             options.timings());
 
     List<Route> routes = new ArrayList<>();
@@ -232,7 +232,7 @@ public final class HoldfastServer implements AutoCloseable {
     try {
       WebServer web = web(options, handler, slowRequests);
       url.complete(address(options, web.port()));
-      // It takes no lease back for the time of one. That time begins when workers can be heard.
+      // It reaps no lease for the length of one. That time begins when workers can send heartbeats.
       parts.addFirst(holdfast.upkeep(options.timings(), workerMetrics));
       return new HoldfastServer(web, handler, url.join(), router, parts);
     } catch (RuntimeException failed) {

@@ -28,13 +28,13 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
     RESET,
     /** Not at all: an operator has done the step by hand. */
     ACCEPT,
-    /** An operator wants to go on at an earlier step. */
+    /** An operator wants to continue at an earlier step. */
     ELSEWHERE
   }
 
   /**
-   * What operators ask comes before what the loop would do by itself; what they ask of a later step
-   * waits for it.
+   * Commands of operators come before the decisions of the loop; a command for a later step waits
+   * for it.
    *
    * @param isEarlier whether a step comes before this one
    */

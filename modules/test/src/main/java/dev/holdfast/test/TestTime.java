@@ -183,8 +183,8 @@ public final class TestTime {
         connection.commit();
       }
       return answer;
-    } catch (SQLException trouble) {
-      throw new IllegalStateException("time could not be moved", trouble);
+    } catch (SQLException e) {
+      throw new IllegalStateException("time could not be moved", e);
     }
   }
 }

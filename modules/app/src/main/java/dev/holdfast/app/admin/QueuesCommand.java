@@ -135,7 +135,7 @@ public final class QueuesCommand {
     }
   }
 
-  /** Lets claims go on. */
+  /** Allows claims again. */
   @Command(name = "resume", description = "Claim jobs of a paused queue again.")
   static final class ResumeCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();

@@ -54,7 +54,7 @@ public final class Watch {
     }
   }
 
-  /** A job that nobody takes would otherwise be watched in silence for ever. */
+  /** Otherwise the watch of a job that no worker claims would print nothing. */
   private void hint(JobStatus job) {
     boolean waits =
         job.state() == JobState.PENDING

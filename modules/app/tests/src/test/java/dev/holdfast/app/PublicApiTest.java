@@ -63,8 +63,8 @@ class PublicApiTest {
           assertThat(name.find()).isTrue();
           found.put(name.group(1), text);
         }
-      } catch (IOException trouble) {
-        throw new UncheckedIOException(trouble);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
       }
     }
     return found;

@@ -233,7 +233,7 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   @Override
   public Health health() {
     var unused = server.get("/ready", JsonNode.class);
-    // First, since a key that may not read is told so; of the server it may read a part.
+    // First: a key that may not read is refused here, although it may read a part of the info.
     Workers workers = workers();
     InfoResource info = server.get("/v1/info", InfoResource.class);
     return new Health(

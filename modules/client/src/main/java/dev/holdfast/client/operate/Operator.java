@@ -84,7 +84,7 @@ public interface Operator extends JobOperator, AutoCloseable {
   /** Gives a command to worker processes; through a server, under the name of the API key. */
   List<WorkerCommand> command(WorkerCommand.Draft draft);
 
-  /** No worker claims a job from any queue; running jobs go on. */
+  /** No worker claims a job from any queue; running jobs continue. */
   void pauseAllWorkers(String reason);
 
   /**

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A worker asks for tasks.
  *
- * @param max how many it has room for; 1 unless given
+ * @param max how many it can run; 1 unless given
  * @param waitMs how long it waits for the first one; not at all unless given
  * @param leaseMs how long the leases last without a heartbeat, for a worker that says the same with
  *     each of its heartbeats; what the server gives all others unless given
@@ -30,10 +30,10 @@ public record LeaseRequest(
   public LeaseRequest {
     Fields.worker(workerId);
     if (max != null && (max < 1 || max > MOST)) {
-      throw Fields.wrong("max", "must lie between 1 and " + MOST);
+      throw Fields.wrong("max", "must be between 1 and " + MOST);
     }
     if (waitMs != null && (waitMs < 0 || waitMs > LONGEST_WAIT_MS)) {
-      throw Fields.wrong("waitMs", "must lie between 0 and " + LONGEST_WAIT_MS);
+      throw Fields.wrong("waitMs", "must be between 0 and " + LONGEST_WAIT_MS);
     }
     if (leaseMs != null) {
       lease(leaseMs);
@@ -54,14 +54,14 @@ public record LeaseRequest(
     return max == null ? 1 : max;
   }
 
-  public long patienceMs() {
+  public long waitMillis() {
     return waitMs == null ? 0 : waitMs;
   }
 
   static void lease(long leaseMs) {
     if (leaseMs < SHORTEST_LEASE_MS || leaseMs > LONGEST_LEASE_MS) {
       throw Fields.wrong(
-          "leaseMs", "must lie between " + SHORTEST_LEASE_MS + " and " + LONGEST_LEASE_MS);
+          "leaseMs", "must be between " + SHORTEST_LEASE_MS + " and " + LONGEST_LEASE_MS);
     }
   }
 

@@ -34,7 +34,7 @@ public record PendingCommand(
     }
   }
 
-  /** Why no attempt may begin: a takeover, a pause, or null when nothing stands against it. */
+  /** Why no attempt may begin: a takeover, a pause, or null when it may. */
   public @Nullable CommandAction hold() {
     return takeover ? CommandAction.TAKEOVER : paused ? CommandAction.PAUSE : null;
   }

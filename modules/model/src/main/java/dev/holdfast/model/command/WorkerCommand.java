@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What an operator asks of one worker process, and who and why. */
+/** A command for one worker process, with the operator's name and reason. */
 public record WorkerCommand(
     long id,
     String supervisor,

@@ -14,7 +14,7 @@ import java.util.Set;
  */
 public final class Diagnosis {
   /**
-   * Causes before consequences. A rule marks the queues whose trouble it explains, and a later rule
+   * Causes before consequences. A rule marks the queues whose problem it explains, and a later rule
    * does not report them again.
    */
   private static final List<Rule> RULES =

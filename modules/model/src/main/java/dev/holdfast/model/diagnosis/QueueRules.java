@@ -18,9 +18,9 @@ final class QueueRules implements Rule {
 
   private static List<Finding> check(Situation situation, QueueStatus queue) {
     List<Finding> found = new ArrayList<>();
-    DispatchError trouble = queue.dispatchError();
-    if (trouble != null && !queue.isPaused()) {
-      found.addAll(DispatchRules.check(situation, queue, trouble));
+    DispatchError error = queue.dispatchError();
+    if (error != null && !queue.isPaused()) {
+      found.addAll(DispatchRules.check(situation, queue, error));
     }
     if (queue.due() > 0 && queue.pausedAt() != null) {
       found.add(paused(queue));

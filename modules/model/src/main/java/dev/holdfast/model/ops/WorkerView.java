@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A worker, as all that is known of it shows it: the row of its process, and the leases it holds.
  *
- * @param supervisor null when nobody looks after it: then only its leases tell about it
+ * @param supervisor null for a worker without a supervisor, which is known by its leases only
  * @param workerId the name under which it holds leases, if it does
  * @param status one that is silent is shown as crashed
  * @param stoppedByOperator it has no process, and gets none
  * @param runningJobs how many jobs it holds
- * @param lastSeen when it was last heard, in whichever way
+ * @param lastSeen the time of its last report or heartbeat
  * @param lastHeartbeat of its leases
  */
 public record WorkerView(
@@ -53,7 +53,7 @@ public record WorkerView(
         row.component(),
         row.supervisor(),
         leases == null ? null : leases.worker(),
-        row.believed(),
+        row.effectiveStatus(),
         row.pausedByOperator(),
         row.isStopped(),
         row.pid(),

@@ -210,7 +210,7 @@ public final class Limits {
         : "'" + Character.toString(character) + "'";
   }
 
-  /** What is not would reach the database changed, and without a word. */
+  /** Other text would be stored changed, without an error. */
   private static void wellFormed(Json json, Refusal refusal, String what) {
     if (!Text.isWellFormed(json.text())) {
       throw new RefusedException(refusal, what + " holds half of a surrogate pair");

@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** Which known name somebody may have meant. */
+/** Suggests a known name for a misspelled one. */
 public final class Spelling {
   private Spelling() {}
 

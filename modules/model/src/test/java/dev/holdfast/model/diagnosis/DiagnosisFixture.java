@@ -21,7 +21,7 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The state that {@link Diagnosis} judges, built up by a test. */
+/** The state that {@link Diagnosis} checks, built up by a test. */
 abstract class DiagnosisFixture {
   static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   static final String TAG = "worker:tag:0";

@@ -262,7 +262,7 @@ public final class Queues {
                     Rows.millisOrNull(row, "oldest_ms"),
                     Rows.millisOrNull(row, "oldest_free_ms"),
                     row.getBoolean("pushed"),
-                    trouble(row)));
+                    dispatchError(row)));
   }
 
   private static @Nullable RateLimit rateLimit(ResultSet row) throws SQLException {
@@ -271,7 +271,7 @@ public final class Queues {
     return starts == null || period == null ? null : new RateLimit(starts, period);
   }
 
-  private static @Nullable DispatchError trouble(ResultSet row) throws SQLException {
+  private static @Nullable DispatchError dispatchError(ResultSet row) throws SQLException {
     String kind = row.getString("dispatch_error");
     return kind == null
         ? null

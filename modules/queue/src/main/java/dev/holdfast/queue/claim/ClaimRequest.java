@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param most how many jobs at most
  * @param cancelGrace how long the worker lets a handler take to stop
  * @param tenant whose jobs; null for all
- * @param remote whether the answer goes on over HTTP, and may be lost on that way
+ * @param remote whether the answer is sent over HTTP, and may be lost there
  * @param payloads whether the claim reads them, see {@link UnreadableJobs}
  */
 record ClaimRequest(

@@ -29,7 +29,7 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
   /** When the lease of a claim runs out. */
   static final String EXPIRES = "statement_timestamp() + :lease * interval '1 millisecond'";
 
-  /** What a worker is told of a job. */
+  /** The columns of a job that a worker gets. */
   static final String COLUMNS =
       """
       j.id, j.attempt, j.kind, j.queue, ${payload} AS payload, j.tenant, j.workspace,

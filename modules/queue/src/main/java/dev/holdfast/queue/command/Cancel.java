@@ -45,7 +45,7 @@ public final class Cancel {
       Sql.of(
           """
           ${family}
-          SELECT j.id, j.queue, ${unwritten} AS unwritten
+          SELECT j.id, j.queue, ${notMaterialized} AS not_materialized
             FROM holdfast.job j
            WHERE j.id IN (SELECT id FROM family) AND ${tenant}
            ORDER BY j.id
@@ -53,8 +53,8 @@ public final class Cancel {
           """,
           "family",
           FAMILY,
-          "unwritten",
-          BatchSql.isUnwritten("j"),
+          "notMaterialized",
+          BatchSql.isNotMaterialized("j"),
           "tenant",
           TenantSql.isOf("j"));
 
@@ -82,7 +82,7 @@ public final class Cancel {
          WHERE j.id = h.id AND NOT h.asked
            AND (h.state = 'RUNNING' OR ${from})
         RETURNING j.id, j.state, j.attempt, j.event_count
-      ), told AS (
+      ), event_inserted AS (
         ${event}
       )
       SELECT h.id, h.state AS was, m.state AS became
@@ -108,8 +108,8 @@ public final class Cancel {
 
   private Cancel() {}
 
-  /** A job that no worker had claimed before, in the rows that were locked. */
-  private record Unwritten(JobId job, String queue, boolean unwritten) {}
+  /** A locked row: no claim has written it, if it is not materialized. */
+  private record Locked(JobId job, String queue, boolean notMaterialized) {}
 
   /**
    * In one transaction.
@@ -124,7 +124,7 @@ public final class Cancel {
       @Nullable String tenant)
       throws SQLException {
     String why = reason.isBlank() ? "requested" : Limits.reason(reason);
-    writeOut(connection, jobs, cascade, tenant);
+    materialize(connection, jobs, cascade, tenant);
     return SQL.on(connection)
         .array("jobs", "uuid", jobs, job -> job)
         .set("cascade", cascade)
@@ -133,11 +133,11 @@ public final class Cancel {
         .list(Cancel::read);
   }
 
-  /** A job in a batch runs, and its worker is to be asked. */
-  private static void writeOut(
+  /** A job in a batch runs: its row must show that before it is cancelled. */
+  private static void materialize(
       Connection connection, List<JobId> jobs, boolean cascade, @Nullable String tenant)
       throws SQLException {
-    List<Unwritten> unwritten =
+    List<Locked> notMaterialized =
         LOCK
             .on(connection)
             .array("jobs", "uuid", jobs, job -> job)
@@ -145,15 +145,17 @@ public final class Cancel {
             .tenant(tenant)
             .list(
                 row ->
-                    new Unwritten(
-                        Rows.id(row, "id"), row.getString("queue"), row.getBoolean("unwritten")))
+                    new Locked(
+                        Rows.id(row, "id"),
+                        row.getString("queue"),
+                        row.getBoolean("not_materialized")))
             .stream()
-            .filter(Unwritten::unwritten)
+            .filter(Locked::notMaterialized)
             .toList();
     MaterializeBatch.beforeChange(
         connection,
-        unwritten.stream().map(Unwritten::job).toList(),
-        unwritten.stream().map(Unwritten::queue).collect(Collectors.toSet()));
+        notMaterialized.stream().map(Locked::job).toList(),
+        notMaterialized.stream().map(Locked::queue).collect(Collectors.toSet()));
   }
 
   private static Cancellation read(ResultSet row) throws SQLException {

@@ -34,16 +34,16 @@ public final class HandledKinds {
       """);
 
   // The time runs from the first attempt: before that no worker has met it. Workers announce
-  // every half minute, so that one that was heard two minutes ago may still be there.
-  private static final Sql MAY_BE =
+  // every half minute, so that one that announced two minutes ago may still be there.
+  private static final Sql MAY_HAVE_HANDLER =
       Sql.of(
           """
       SELECT coalesce((SELECT min(a.started_at) FROM holdfast.attempt a WHERE a.job_id = j.id),
-                      j.started_at) + :patience * interval '1 millisecond' > clock_timestamp()
+                      j.started_at) + :timeout * interval '1 millisecond' > clock_timestamp()
              OR (SELECT k.seen_at FROM holdfast.handled_kind k
                   WHERE k.queue = j.queue AND k.kind = j.kind)
-                + greatest(:patience * interval '1 millisecond', interval '2 minutes') > clock_timestamp()
-             AS may_be
+                + greatest(:timeout * interval '1 millisecond', interval '2 minutes') > clock_timestamp()
+             AS may_have_handler
         FROM holdfast.job j
        WHERE j.id = :job
       """);
@@ -105,13 +105,13 @@ public final class HandledKinds {
         .update();
   }
 
-  public static boolean mayBe(Connection connection, JobId job, Duration patience)
+  public static boolean mayHaveHandler(Connection connection, JobId job, Duration timeout)
       throws SQLException {
-    return MAY_BE
+    return MAY_HAVE_HANDLER
         .on(connection)
-        .set("patience", patience)
+        .set("timeout", timeout)
         .set("job", job)
-        .first(row -> row.getBoolean("may_be"))
+        .first(row -> row.getBoolean("may_have_handler"))
         .orElse(false);
   }
 }

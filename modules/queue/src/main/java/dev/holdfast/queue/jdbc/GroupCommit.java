@@ -42,19 +42,19 @@ public final class GroupCommit<Q, A> {
     this.ask = ask;
   }
 
-  /** One caller with its question. Its turn comes when it is to lead, or has been answered. */
+  /** One caller with its question. It is woken when it is to lead, or has been answered. */
   private static final class Waiting<Q, A> {
     final Q question;
     final CompletableFuture<Boolean> turn = new CompletableFuture<>();
     volatile @Nullable A answer;
-    volatile @Nullable RuntimeException trouble;
+    volatile @Nullable RuntimeException error;
 
     Waiting(Q question) {
       this.question = question;
     }
 
     boolean isAnswered() {
-      return answer != null || trouble != null;
+      return answer != null || error != null;
     }
   }
 
@@ -63,9 +63,9 @@ public final class GroupCommit<Q, A> {
     if (leadsAtOnce(mine) || mine.turn.join()) {
       lead(mine);
     }
-    RuntimeException trouble = mine.trouble;
-    if (trouble != null) {
-      throw trouble;
+    RuntimeException error = mine.error;
+    if (error != null) {
+      throw error;
     }
     A answer = mine.answer;
     if (answer == null) {
@@ -150,9 +150,9 @@ public final class GroupCommit<Q, A> {
       for (int i = 0; i < batch.size(); i++) {
         batch.get(i).answer = answers.get(i);
       }
-    } catch (RuntimeException trouble) {
+    } catch (RuntimeException e) {
       if (batch.size() == 1) {
-        batch.getFirst().trouble = trouble;
+        batch.getFirst().error = e;
       } else {
         // One that cannot be done must not take the others with it.
         batch.forEach(each -> answer(List.of(each)));
@@ -160,7 +160,7 @@ public final class GroupCommit<Q, A> {
     } catch (Throwable bug) {
       for (Waiting<Q, A> each : batch) {
         if (!each.isAnswered()) {
-          each.trouble = new IllegalStateException("this batch failed", bug);
+          each.error = new IllegalStateException("this batch failed", bug);
         }
       }
       throw bug;

@@ -70,7 +70,7 @@ public final class Unblock {
             FROM decided d
            WHERE j.id = d.id AND ${from}
           RETURNING j.id, j.queue, j.state, j.event_count, j.attempt, d.because
-        ), told AS (
+        ), event_inserted AS (
           ${event}
         )
         SELECT queue FROM moved

@@ -40,9 +40,9 @@ public final class CountsOfJobs {
   public static JobCounts of(Connection connection, JobFilter filter) throws SQLException {
     try {
       return read(connection, filter, true);
-    } catch (SQLException trouble) {
-      if (!SqlErrors.isUnreadable(trouble)) {
-        throw trouble;
+    } catch (SQLException e) {
+      if (!SqlErrors.isUnreadable(e)) {
+        throw e;
       }
       return read(connection, filter, false);
     }

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ends what has run out of time and did not end by itself: cancellations that were not
+ * Ends what is out of time and was not ended by its worker: cancellations that were not
  * acknowledged, attempts past their timeout, jobs past their deadline.
  *
  * <p>A worker ends its own handlers in time; this is for those that do not listen, and for jobs
@@ -93,7 +93,7 @@ public final class Expire {
               FROM late
              WHERE j.id = late.id AND ${from}
             RETURNING j.id, j.attempt, j.event_count, j.failure, j.queue, j.state
-          ), told AS (
+          ), event_inserted AS (
             ${event}
           )
           SELECT id, attempt, queue, state, NULL AS worker_id FROM failed

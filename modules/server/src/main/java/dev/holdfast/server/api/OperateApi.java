@@ -224,15 +224,15 @@ public final class OperateApi {
     return switch (answer.outcome()) {
       case EDITED -> Answer.ok(JobResource.of(JobsApi.job(queries, call)));
       case ALREADY_RUNNING ->
-          throw inTheWay(
+          throw conflict(
               "job_running", "a worker has claimed the job: nothing was changed", answer);
       case ALREADY_TERMINAL ->
-          throw inTheWay(
+          throw conflict(
               "job_already_terminal", "the job has already ended: nothing was changed", answer);
     };
   }
 
-  private static Problem inTheWay(String error, String message, JobEdit.Answer answer) {
+  private static Problem conflict(String error, String message, JobEdit.Answer answer) {
     return new Problem(409, error, message).with("state", answer.state().name());
   }
 

@@ -126,7 +126,7 @@ public final class QueuesApi {
   }
 
   private Answer limit(Call call) {
-    named(call); // who may not set limits is told so, whatever the body is
+    named(call); // a client that may not set limits is refused, whatever the body is
     QueueResource.Limits request = call.body(QueueResource.Limits.class);
     QueueResource.Rate rate = request.rateLimit();
     RateLimit limit = rate == null ? null : rate.limit();

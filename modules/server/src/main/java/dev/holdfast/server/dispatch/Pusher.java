@@ -104,9 +104,9 @@ public final class Pusher implements AutoCloseable {
       boolean more = false;
       try {
         more = pushAll();
-      } catch (RuntimeException trouble) {
+      } catch (RuntimeException e) {
         if (!closed) {
-          PeriodicTasks.logFailure(log, "pushing", trouble);
+          PeriodicTasks.logFailure(log, "pushing", e);
         }
       }
       if (!more) {
@@ -137,7 +137,7 @@ public final class Pusher implements AutoCloseable {
             dispatch.queue(),
             dispatch.url().getAuthority());
       }
-      status.trouble(
+      status.recordError(
           dispatch.queue(),
           DispatchError.Kind.NOT_ALLOWED,
           "HOLDFAST_DISPATCH_ALLOW does not name its host",

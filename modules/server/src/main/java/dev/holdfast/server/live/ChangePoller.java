@@ -118,8 +118,8 @@ final class ChangePoller {
     try {
       pollOnce();
       rest = rest(Duration.ofNanos(System.nanoTime() - began));
-    } catch (DatabaseException trouble) {
-      feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.of(trouble)));
+    } catch (DatabaseException e) {
+      feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.of(e)));
     } catch (RuntimeException bug) {
       log.error("polling for changes failed", bug);
       feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.INTERNAL));

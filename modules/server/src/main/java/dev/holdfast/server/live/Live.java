@@ -106,7 +106,7 @@ final class Live {
           row.component(),
           row.supervisor(),
           leases == null ? null : leases.worker(),
-          row.believed().text(),
+          row.effectiveStatus().text(),
           row.pausedByOperator(),
           row.isStopped(),
           row.pid(),

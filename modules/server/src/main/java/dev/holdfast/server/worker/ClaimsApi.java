@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What workers ask of queues: to lease tasks, how many there are, and to wait for some. */
+/** Requests of workers about queues: lease tasks, count them, wait for some. */
 public final class ClaimsApi {
   private final JobQueries queries;
   private final LongPollBroker longPolls;
@@ -60,7 +60,7 @@ public final class ClaimsApi {
     List<TaskEnvelope> tasks = envelopes.of(claimed.jobs(), lease, cancelGrace);
     @Nullable Duration nextDue = claimed.nextDue();
     return Answer.ok(new LeaseRequest.Answer(tasks, nextDue == null ? null : nextDue.toMillis()))
-        .unsent(() -> longPolls.giveBack(claimed.jobs()));
+        .unsent(() -> longPolls.release(claimed.jobs()));
   }
 
   private static Duration or(@Nullable Long millis, Duration usual) {
@@ -75,16 +75,16 @@ public final class ClaimsApi {
       Duration cancelGrace,
       ClientWatch client)
       throws InterruptedException {
-    if (request.leaseMs() == null || request.patienceMs() > 0) {
-      Duration patience = Duration.ofMillis(request.patienceMs());
+    if (request.leaseMs() == null || request.waitMillis() > 0) {
+      Duration timeout = Duration.ofMillis(request.waitMillis());
       return new Claimed(
           longPolls.lease(
-              line, request.workerId(), request.most(), lease, cancelGrace, patience, client),
+              line, request.workerId(), request.most(), lease, cancelGrace, timeout, client),
           null);
     }
     long since = System.nanoTime();
     Claimed claimed = longPolls.claim(line, request.workerId(), request.most(), lease, cancelGrace);
-    wakeUps.looked(line, since, claimed.jobs().size() == request.most());
+    wakeUps.claimed(line, since, claimed.jobs().size() == request.most());
     return claimed;
   }
 

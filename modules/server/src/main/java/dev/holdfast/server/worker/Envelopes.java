@@ -64,9 +64,10 @@ public final class Envelopes {
   private Map<JobId, Background> backgrounds(List<LeasedJob> jobs) {
     try {
       return queries.backgrounds(jobs.stream().map(LeasedJob::id).toList());
-    } catch (DatabaseException away) {
+    } catch (DatabaseException unavailable) {
       // The tasks are leased already, and heartbeats bring commands later.
-      log.info("envelopes are sent without commands and earlier failures: {}", away.getMessage());
+      log.info(
+          "envelopes are sent without commands and earlier failures: {}", unavailable.getMessage());
       return Map.of();
     }
   }

@@ -51,7 +51,7 @@ public final class HeartbeatBatcher {
     long until = nanos.getAsLong() + START_WITHIN.toNanos();
     while (true) {
       HeartbeatResult result = beat(new Beat(attempt, null));
-      if (!result.busy()) {
+      if (!result.rowLocked()) {
         return result;
       }
       if (nanos.getAsLong() - until > 0) {

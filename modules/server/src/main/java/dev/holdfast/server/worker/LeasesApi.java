@@ -103,7 +103,8 @@ public final class LeasesApi {
     if (json <= 0) {
       throw new Problem(400, "body_incomplete", "the body ends before the patch does");
     }
-    LeaseReport.Said said = Wire.read(Arrays.copyOf(body, json), LeaseReport.Said.class);
+    LeaseReport.ReportEntry said =
+        Wire.read(Arrays.copyOf(body, json), LeaseReport.ReportEntry.class);
     Report report = said.report(Patch.of(Arrays.copyOfRange(body, json, body.length)));
     return Answer.ok(
         new LeaseReport.Answer(operations.report(List.of(held(call, said.workerId(), report)))));

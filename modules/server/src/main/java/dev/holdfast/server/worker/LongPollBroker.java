@@ -46,7 +46,7 @@ public final class LongPollBroker implements AutoCloseable {
   }
 
   /**
-   * Up to {@code most} jobs; none when the patience is over, the client has gone, or the broker
+   * Up to {@code most} jobs; none when the timeout has passed, the client has gone, or the broker
    * closes.
    */
   List<LeasedJob> lease(
@@ -55,16 +55,16 @@ public final class LongPollBroker implements AutoCloseable {
       int most,
       Duration lease,
       Duration cancelGrace,
-      Duration patience,
+      Duration timeout,
       ClientWatch client)
       throws InterruptedException {
     if (lines.mayClaim(line)) {
       Claimed found = claim(line, worker, most, lease, cancelGrace);
-      if (!found.jobs().isEmpty() || !patience.isPositive()) {
+      if (!found.jobs().isEmpty() || !timeout.isPositive()) {
         return found.jobs();
       }
       lines.foundNothing(line, found);
-    } else if (!patience.isPositive()) {
+    } else if (!timeout.isPositive()) {
       return List.of();
     }
     Waiter waiter = new Waiter(worker, most, lease, cancelGrace);
@@ -73,22 +73,22 @@ public final class LongPollBroker implements AutoCloseable {
     }
     subscription.add(line.queue());
     client.whenGone(() -> lines.abandon(line, waiter));
-    List<LeasedJob> jobs = awaited(line, waiter, patience);
+    List<LeasedJob> jobs = awaited(line, waiter, timeout);
     if (client.isGone()) {
-      giveBack(jobs);
+      release(jobs);
       return List.of();
     }
     return jobs;
   }
 
-  private List<LeasedJob> awaited(Line line, Waiter waiter, Duration patience)
+  private List<LeasedJob> awaited(Line line, Waiter waiter, Duration timeout)
       throws InterruptedException {
     try {
-      return waiter.jobs.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (TimeoutException inVain) {
+      return waiter.jobs.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException timedOut) {
       return lines.leave(line, waiter);
     } catch (InterruptedException interrupted) {
-      giveBack(lines.leave(line, waiter));
+      release(lines.leave(line, waiter));
       throw interrupted;
     } catch (ExecutionException failed) {
       throw failed.getCause() instanceof RuntimeException cause
@@ -106,7 +106,7 @@ public final class LongPollBroker implements AutoCloseable {
   }
 
   /** Whether it is known that notifications do not arrive. */
-  public boolean isDeaf() {
+  public boolean notificationsLost() {
     return subscription.nothingArrives();
   }
 
@@ -144,7 +144,7 @@ public final class LongPollBroker implements AutoCloseable {
   }
 
   /** Releases jobs whose answer could not be sent. */
-  void giveBack(Collection<LeasedJob> jobs) {
+  void release(Collection<LeasedJob> jobs) {
     List<Settlement> releases = new ArrayList<>();
     jobs.forEach(job -> releases.add(new Settlement.Release(job.lease(), false)));
     if (!releases.isEmpty()) {

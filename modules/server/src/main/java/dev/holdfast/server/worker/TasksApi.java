@@ -111,7 +111,8 @@ public final class TasksApi {
       throw refusals.lost("heartbeat", lease);
     }
     Instant now = now();
-    TaskTokens.Signed fresh = lifetime.isWorn(token, now) ? tokens.sign(token.scope(), null) : null;
+    TaskTokens.Signed fresh =
+        lifetime.needsRenewal(token, now) ? tokens.sign(token.scope(), null) : null;
     return Answer.ok(
         new TaskHeartbeat.Answer(
             true,

@@ -74,7 +74,7 @@ final class WaitingLines {
     }
   }
 
-  /** Whether a newcomer may claim: not before those who wait, nor if the line is known empty. */
+  /** Whether a new request may claim: not before waiting ones, nor if the queue is known empty. */
   boolean mayClaim(Line line) {
     lock.lock();
     try {
@@ -208,7 +208,7 @@ final class WaitingLines {
     }
   }
 
-  /** The first of a line, who stays in it until {@link #remove} or {@link #keep}. */
+  /** The first of a line, which stays in it until {@link #remove} or {@link #keep}. */
   @Nullable Waiter first(Line line) {
     lock.lock();
     try {

@@ -83,7 +83,7 @@ final class AttemptReports {
     if (report != null) {
       pending = null;
       written = outbox.report(report);
-      CompletableFuture<?> unused = written.whenComplete((ack, trouble) -> answered(ack));
+      CompletableFuture<?> unused = written.whenComplete((ack, error) -> answered(ack));
     }
   }
 

@@ -38,7 +38,7 @@ final class AttemptSteps implements JobSteps {
   private final Map<String, StepStatus> known = new LinkedHashMap<>();
 
   // Not the monitor of this object, which guards what is known: commands ask for the order of
-  // steps under their own lock, and are told of news while steps are loaded.
+  // steps under their own lock, and receive commands while steps are loaded.
   private final Object loading = new Object();
 
   private volatile @Nullable StepLoop loop;
@@ -87,7 +87,7 @@ final class AttemptSteps implements JobSteps {
     return made;
   }
 
-  /** Where the step stands; a step that was not begun before gets the next index. */
+  /** The state of the step; a step that was not begun before gets the next index. */
   StepStatus status(String id) {
     synchronized (loading) {
       if (loop == null) {
@@ -136,7 +136,7 @@ final class AttemptSteps implements JobSteps {
       services
           .source()
           .ask(it -> it.heartbeat(List.of(lease), time))
-          .forEach(result -> commands.heard(result.pendingCommand()));
+          .forEach(result -> commands.onCommand(result.pendingCommand()));
       keep(services.source().ask(it -> it.steps(lease)));
     }
   }

@@ -12,7 +12,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to settle, given how the handler left and why it was told to stop.
+ * What to settle, given how the handler ended and why it was told to stop.
  *
  * <p>Finished work counts, whatever was asked meanwhile: running it again, or calling it cancelled,
  * would be untrue. Anything else that happens after a stop is taken as the consequence of the stop.
@@ -46,7 +46,7 @@ record SettlementPolicy(
       // The handler has stopped, so the next attempt overlaps with nothing, and this was no crash.
       case StopReason.LeaseRanOut() ->
           abandoned ? Optional.empty() : Optional.of(new Settlement.Release(lease, false));
-      // The handler of a strict kind that ignores the stop keeps its lease until it leaves.
+      // The handler of a strict kind that ignores the stop keeps its lease until it ends.
       case StopReason.Shutdown() ->
           abandoned && strict ? Optional.empty() : Optional.of(new Settlement.Release(lease, true));
       case StopReason.Cancelled cancelled ->

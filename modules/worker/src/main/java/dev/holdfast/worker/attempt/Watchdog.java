@@ -53,7 +53,9 @@ public final class Watchdog implements AutoCloseable {
     }
   }
 
-  /** The lease may have run out though no answer has said so yet: the attempt must not go on. */
+  /**
+   * The lease may have run out although no answer has said so yet: the attempt must not continue.
+   */
   private void watchLease(AttemptExecutor run) {
     long left = timings.lease().toNanos() - (System.nanoTime() - run.leaseFrom());
     if (left > 0) {
@@ -80,7 +82,7 @@ public final class Watchdog implements AutoCloseable {
           if (!run.isEnded()) {
             metrics.count(Metrics.ABANDONED, 1);
             log.warn(
-                "{} {} did not stop within {} s; its thread is given up",
+                "{} {} did not stop within {} s; its thread is abandoned",
                 run.job().kind(),
                 run.lease(),
                 timings.cancelGrace().toMillis() / 1000.0);
@@ -92,7 +94,7 @@ public final class Watchdog implements AutoCloseable {
   private void in(Duration time, AttemptExecutor run, Runnable task) {
     Future<?> set;
     try {
-      // A deadline may lie further away than nanoseconds can count; converting stops at the most.
+      // A deadline may be further away than nanoseconds can count; converting saturates.
       set = timer.schedule(task, TimeUnit.NANOSECONDS.convert(time), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException closed) {
       return; // The worker has stopped; what still runs has been released.

@@ -27,22 +27,22 @@ public final class Claimer {
   private static final int BATCH = 500;
 
   /**
-   * While there is more work than places, places are gathered for so long, or until half of a batch
-   * is free: a claim of many jobs costs hardly more than a claim of one.
+   * While there are more jobs than slots, a claim waits for so long, or until slots for half of a
+   * batch are free: a claim of many jobs costs hardly more than a claim of one.
    */
   private static final Duration GATHER = Duration.ofMillis(3);
 
   /**
-   * So long after its claim an attempt has begun, or the threads of handlers are all taken by some
-   * that compute: whatever else were claimed would wait here instead of running elsewhere.
+   * An attempt that has not begun so long after its claim has no thread: handlers that compute hold
+   * all of them, and further jobs would wait here instead of running in another worker.
    */
   private static final Duration BEGUN_WITHIN = Duration.ofSeconds(5);
 
   /**
-   * After a claim that found fewer jobs than it asked for. Another look would be in the way of
-   * these jobs; if one of them ends before, or there is a notification, that look comes sooner.
+   * The pause after a claim that found fewer jobs than it asked for. Another claim would compete
+   * with these jobs for the database; the end of one of them, or a notification, ends the pause.
    */
-  private static final Duration LOOK_AGAIN = Duration.ofMillis(30);
+  private static final Duration CLAIM_AGAIN = Duration.ofMillis(30);
 
   private static final Duration UNTIL_WOKEN = Duration.ofSeconds(10);
   private static final Duration DUE = Duration.ofMillis(1);
@@ -50,15 +50,16 @@ public final class Claimer {
   private static final Duration SOON = Duration.ofSeconds(2);
 
   /**
-   * After a claim whose answer was lost. The first look may come too soon: the server may still
-   * carry out the statement, though its client no longer waits for it.
+   * When to check for jobs of a claim whose answer was lost, counted from the loss. The first check
+   * may come too soon: the server may still carry out the statement, though its client no longer
+   * waits for it.
    */
-  private static final List<Duration> LOOKS =
+  private static final List<Duration> LOST_CLAIM_CHECKS =
       List.of(Duration.ZERO, Duration.ofSeconds(1), Duration.ofSeconds(5), Duration.ofSeconds(30));
 
-  /** Takes over what was claimed. */
+  /** Runs the jobs that were claimed. */
   public interface Starter {
-    /** False when there is no place for it any more. */
+    /** False when no slot is free for it any more. */
     boolean start(LeasedJob job, long claimedAt);
   }
 
@@ -70,18 +71,18 @@ public final class Claimer {
   private final Backpressure backpressure;
   private final Metrics metrics;
   private final Starter starter;
-  private final AtomicBoolean rung = new AtomicBoolean();
+  private final AtomicBoolean notified = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final AtomicBoolean paused = new AtomicBoolean();
   private final AtomicBoolean full = new AtomicBoolean();
   private volatile int enough = 1;
   private long claimedAt;
   private int turn;
-  private @Nullable String makingRoomFor;
+  private @Nullable String drainingForSuspectOf;
   private boolean starved;
-  private boolean unsure;
+  private boolean claimOutcomeUnknown;
   private long lostAt;
-  private int looks = LOOKS.size();
+  private int lostClaimChecks = LOST_CLAIM_CHECKS.size();
 
   public Claimer(
       JobSource source, WorkerOptions options, Slots slots, Metrics metrics, Starter starter) {
@@ -107,11 +108,12 @@ public final class Claimer {
             options.backpressure(), source, options.queues(), metrics, System::nanoTime);
   }
 
-  public void ring() {
-    rung.set(true);
+  /** A notification has arrived: the next round may find jobs. */
+  public void onNotification() {
+    notified.set(true);
   }
 
-  /** Claims nothing for as long as it is so. */
+  /** Claims nothing while it is paused. */
   public void pause(boolean now) {
     paused.set(now);
   }
@@ -126,8 +128,8 @@ public final class Claimer {
     if (closed.get() || paused.get()) {
       return UNTIL_WOKEN;
     }
-    lookForLost();
-    // Set before the look at the slots: a thread that frees one after it sees this and wakes the
+    checkLostClaim();
+    // Set before the slots are counted: a thread that frees one afterwards sees this and wakes the
     // loop.
     full.set(true);
     int free = slots.free();
@@ -148,7 +150,7 @@ public final class Claimer {
     }
     Round round = round();
     // After a job there may be another, and only an empty answer says when the next is due.
-    return round.claimed() == 0 ? round.next() : round.foundAll() ? LOOK_AGAIN : Duration.ZERO;
+    return round.claimed() == 0 ? round.next() : round.foundAll() ? CLAIM_AGAIN : Duration.ZERO;
   }
 
   private boolean isStarved() {
@@ -165,8 +167,9 @@ public final class Claimer {
   }
 
   /**
-   * Asked when a handler has left, and again when its job is settled. If the last claim found all
-   * there was, only a settled job can make room for another, below a limit or after a dependency.
+   * Called when a handler has returned, and again when its job is settled. If the last claim found
+   * all there was, only a settled job can make another one claimable, below a limit or after a
+   * dependency.
    */
   public boolean isWorthWaking(boolean settled) {
     return full.getAndSet(false) || (enough == 1 ? settled : slots.free() >= enough);
@@ -177,10 +180,10 @@ public final class Claimer {
    * worker is just making claimable is due but not yet visible, so the queue is asked again.
    */
   public int claimNow() throws InterruptedException {
-    lookForLost();
+    checkLostClaim();
     Round round = round();
     if (round.claimed() == 0) {
-      // It may have come between the look at what is claimable and the look at what is not yet.
+      // A job may have become claimable between the two statements of the claim.
       round = round();
     }
     long until = System.nanoTime() + SOON.toNanos();
@@ -201,20 +204,20 @@ public final class Claimer {
   }
 
   private Round round() {
-    boolean wasRung = rung.getAndSet(false);
+    boolean wasNotified = notified.getAndSet(false);
     int claimed = 0;
     boolean foundAll = true;
     Duration wait = Loop.jittered(options.poll());
-    int queues = makingRoomFor == null ? options.queues().size() : 1;
+    int queues = drainingForSuspectOf == null ? options.queues().size() : 1;
     for (int i = 0; i < queues && slots.free() > 0 && !closed.get(); i++) {
-      String queue = makingRoomFor == null ? nextQueue() : makingRoomFor;
+      String queue = drainingForSuspectOf == null ? nextQueue() : drainingForSuspectOf;
       int most = Math.min(slots.free(), batch);
       Claimed answer = claim(queue, most);
       claimed += answer.jobs().size();
       foundAll &= answer.jobs().size() < most;
-      // What is left to do is done first; another queue would only bring more of it.
-      makingRoomFor = answer.whenEmpty() ? queue : null;
-      if (makingRoomFor != null) {
+      // The worker drains first, for a suspect must run alone; another queue would only add jobs.
+      drainingForSuspectOf = answer.whenEmpty() ? queue : null;
+      if (drainingForSuspectOf != null) {
         break;
       }
       Duration due = answer.nextDue();
@@ -223,13 +226,13 @@ public final class Claimer {
         wait = due.isNegative() ? DUE : due.plus(DUE);
       }
     }
-    if (wasRung && claimed == 0) {
+    if (wasNotified && claimed == 0) {
       metrics.count(Metrics.ACQUIRE_FAILS, 1);
     }
     return new Round(claimed, foundAll, wait);
   }
 
-  /** The next round goes on where this one stopped, so that no queue is asked twice in a row. */
+  /** The next round starts with the queue after this one, so that none is asked twice in a row. */
   private String nextQueue() {
     String queue = options.queues().get(turn);
     turn = (turn + 1) % options.queues().size();
@@ -237,8 +240,8 @@ public final class Claimer {
   }
 
   private Claimed claim(String queue, int most) {
-    // Until it is known what became of it: perhaps it was done and only the answer was lost.
-    unsure = true;
+    // Reset once the answer is here: the claim may commit although its answer is lost.
+    claimOutcomeUnknown = true;
     long sentAt = System.nanoTime();
     Claimed answer = source.claim(queue, most, options.worker(), options.timings());
     metrics.time(Metrics.CLAIM_TIME, Duration.ofNanos(System.nanoTime() - sentAt));
@@ -255,24 +258,25 @@ public final class Claimer {
       log.info("{} claimed while the worker stopped: released", Plural.of(unwanted.size(), "job"));
       source.settle(unwanted);
     }
-    unsure = false;
+    claimOutcomeUnknown = false;
     return answer;
   }
 
-  private void lookForLost() {
+  private void checkLostClaim() {
     long now = nanos.getAsLong();
-    if (unsure) {
+    if (claimOutcomeUnknown) {
       lostAt = now;
-      looks = 0;
-      unsure = false;
+      lostClaimChecks = 0;
+      claimOutcomeUnknown = false;
     }
-    if (looks < LOOKS.size() && now - lostAt >= LOOKS.get(looks).toNanos()) {
+    if (lostClaimChecks < LOST_CLAIM_CHECKS.size()
+        && now - lostAt >= LOST_CLAIM_CHECKS.get(lostClaimChecks).toNanos()) {
       releaseUnknown();
-      looks++;
+      lostClaimChecks++;
     }
   }
 
-  /** Gives back jobs that lie under this worker's name though it never heard of them. */
+  /** Releases jobs that are claimed under this worker's name but were never received by it. */
   private void releaseUnknown() {
     Set<Lease> known = new HashSet<>();
     slots.all().forEach(run -> known.add(run.lease()));

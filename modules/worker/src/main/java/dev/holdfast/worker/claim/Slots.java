@@ -17,10 +17,10 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The attempts a worker holds. Never more of them run than its limit; those whose handler has left
- * wait here for their ending to be written, and give up their place meanwhile.
+ * wait here for their settlement to be written, and free their slot meanwhile.
  */
 public final class Slots {
-  /** How many may wait for their ending: a bound for when the source is away. */
+  /** How many may wait for their ending: a bound for when the source is unavailable. */
   private static final int MOST_ENDING = 1_000;
 
   private final int limit;

@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Sweeps the queue: any number of workers do it at once.
  *
- * <p>After an outage it waits for a whole lease before it judges anyone: the others could not be
- * heard either, and a mass requeue would run everything twice.
+ * <p>After an outage it reaps no lease for as long as a lease lasts: other workers could not extend
+ * theirs during the outage either, and a mass requeue would run all their jobs twice.
  */
 public final class Reaper {
   private static final Logger log = LoggerFactory.getLogger(Reaper.class);
@@ -26,9 +26,9 @@ public final class Reaper {
   private final Timings timings;
   private final Metrics metrics;
   private final LongSupplier nanos;
-  private boolean away;
+  private boolean unavailable;
   private boolean waiting;
-  private long judgeFrom;
+  private long reapFrom;
 
   public Reaper(JobSource source, Timings timings, Metrics metrics, LongSupplier nanos) {
     this.source = source;
@@ -37,34 +37,34 @@ public final class Reaper {
     this.nanos = nanos;
   }
 
-  /** Judges nobody before a whole lease has passed. */
+  /** Reaps no lease before a whole lease has passed. */
   Reaper waitingFirst() {
     waiting = true;
-    judgeFrom = nanos.getAsLong() + patience().toNanos();
+    reapFrom = nanos.getAsLong() + waitAfterOutage().toNanos();
     return this;
   }
 
-  private Duration patience() {
+  private Duration waitAfterOutage() {
     return timings.lease().plus(timings.reapGrace());
   }
 
   public Duration runOnce() {
     try {
-      // Asked first and apart: a source that was away may answer late instead of failing, and the
-      // same call must not then go on to judge.
+      // A call of its own, and the first: a source that was unavailable may answer late instead of
+      // failing, and the same call must not then reap.
       sweep(false);
-      if (mayJudge()) {
-        sweep(true).forEach(this::tell);
+      if (mayReap()) {
+        sweep(true).forEach(this::report);
       }
     } catch (SourceBusyException busy) {
-      away = true;
+      unavailable = true;
       log.warn("sweep: {} (trying again)", busy.getMessage());
-    } catch (SourceUnavailableException trouble) {
-      away = true;
-      log.debug("sweep failed, trying again: {}", trouble.getMessage());
-    } catch (RuntimeException trouble) {
-      away = true;
-      log.error("sweep failed, trying again", trouble);
+    } catch (SourceUnavailableException e) {
+      unavailable = true;
+      log.debug("sweep failed, trying again: {}", e.getMessage());
+    } catch (RuntimeException e) {
+      unavailable = true;
+      log.error("sweep failed, trying again", e);
     }
     sumUpHistory();
     return deleteOldJobs() ? Duration.ZERO : Loop.jittered(timings.sweep());
@@ -74,8 +74,8 @@ public final class Reaper {
   private void sumUpHistory() {
     try {
       source.sumUpHistory();
-    } catch (RuntimeException trouble) {
-      log.debug("the history could not be summed up, trying again: {}", trouble.getMessage());
+    } catch (RuntimeException e) {
+      log.debug("the history could not be summed up, trying again: {}", e.getMessage());
     }
   }
 
@@ -83,36 +83,36 @@ public final class Reaper {
   private boolean deleteOldJobs() {
     try {
       return source.deleteOldJobs();
-    } catch (RuntimeException trouble) {
-      log.debug("old jobs could not be deleted, trying again: {}", trouble.getMessage());
+    } catch (RuntimeException e) {
+      log.debug("old jobs could not be deleted, trying again: {}", e.getMessage());
       return false;
     }
   }
 
-  private Map<String, Integer> sweep(boolean judge) {
+  private Map<String, Integer> sweep(boolean reapLeases) {
     long asked = nanos.getAsLong();
-    Map<String, Integer> recovered = source.sweep(timings, judge);
+    Map<String, Integer> recovered = source.sweep(timings, reapLeases);
     if (nanos.getAsLong() - asked > timings.heartbeat().toNanos()) {
-      away = true; // For that long nobody else's heartbeat was heard either.
+      unavailable = true; // For that long no worker could extend its leases.
     }
     return recovered;
   }
 
-  private boolean mayJudge() {
+  private boolean mayReap() {
     long now = nanos.getAsLong();
-    if (away) {
-      Duration wait = patience();
-      away = false;
+    if (unavailable) {
+      Duration wait = waitAfterOutage();
+      unavailable = false;
       waiting = true;
-      judgeFrom = now + wait.toNanos();
-      log.info("the source is back: no lease is judged for {} s", wait.toMillis() / 1000.0);
-    } else if (waiting && now - judgeFrom >= 0) {
+      reapFrom = now + wait.toNanos();
+      log.info("leases are not reaped for {} s after the outage", wait.toMillis() / 1000.0);
+    } else if (waiting && now - reapFrom >= 0) {
       waiting = false;
     }
     return !waiting;
   }
 
-  private void tell(String reason, int jobs) {
+  private void report(String reason, int jobs) {
     if (jobs > 0) {
       metrics.count(Metrics.RECOVERED, "reason", reason, jobs);
       log.info("recovered {} ({})", Plural.of(jobs, "job"), reason);

@@ -51,8 +51,8 @@ public final class ScheduleFiring {
           .fireSchedules()
           .map(wait -> wait.plusMillis(ThreadLocalRandom.current().nextInt(SPREAD_MILLIS)))
           .orElse(Loop.LONGEST_WAIT);
-    } catch (RuntimeException trouble) {
-      log.debug("schedules could not be fired, trying again: {}", trouble.getMessage());
+    } catch (RuntimeException e) {
+      log.debug("schedules could not be fired, trying again: {}", e.getMessage());
       return Loop.LONGEST_WAIT;
     }
   }

@@ -11,7 +11,7 @@ import java.time.Duration;
  * makes due what has waited. Any number of them may run, beside any number of workers.
  */
 public final class Upkeep implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   private final Loop loop;
 
@@ -30,7 +30,7 @@ public final class Upkeep implements AutoCloseable {
   public void close() {
     loop.end();
     try {
-      loop.awaitEnd(PATIENCE);
+      loop.awaitEnd(TIMEOUT);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }

@@ -11,8 +11,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
- * The job source for attempts, which cannot go on without an answer: it is asked until it gives
- * one.
+ * The job source for attempts, which cannot continue without an answer: calls are repeated until
+ * there is one.
  */
 public final class RetryingSource implements Publisher.Source {
   private static final Duration PAUSE = Duration.ofSeconds(1);
@@ -33,9 +33,9 @@ public final class RetryingSource implements Publisher.Source {
     while (true) {
       try {
         return question.apply(source);
-      } catch (SourceUnavailableException away) {
+      } catch (SourceUnavailableException unavailable) {
         if (givenUp) {
-          throw away;
+          throw unavailable;
         }
         LockSupport.parkNanos(Loop.jittered(PAUSE).toNanos());
       }

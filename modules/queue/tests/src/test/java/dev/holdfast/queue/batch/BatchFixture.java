@@ -97,10 +97,10 @@ abstract class BatchFixture extends QueueFixture {
 
   /** A verb on one job of a batch. */
   interface Verb {
-    Ack say(JobQueue queue, Lease lease);
+    Ack run(JobQueue queue, Lease lease);
   }
 
-  record Said(String name, String method, Verb verb) {
+  record NamedVerb(String name, String method, Verb verb) {
     @Override
     public String toString() {
       return name;

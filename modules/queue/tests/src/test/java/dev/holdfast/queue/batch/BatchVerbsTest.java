@@ -143,47 +143,49 @@ class BatchVerbsTest extends BatchFixture {
 
   @Test
   void every_method_of_the_queue_that_writes_is_a_verb_here() {
-    Set<String> verbs = everyVerb().map(Said::method).collect(toCollection(TreeSet::new));
+    Set<String> verbs = everyVerb().map(NamedVerb::method).collect(toCollection(TreeSet::new));
     verbs.addAll(OTHERS);
     assertThat(verbs).isEqualTo(JobQueueMethods.writing());
   }
 
-  static Stream<Said> everyVerb() {
+  static Stream<NamedVerb> everyVerb() {
     return Stream.of(
-        new Said("fail", "settle", (q, lease) -> q.settle(fail(lease, FLAKY))),
-        new Said("cancelled", "settle", (q, lease) -> q.settle(new Settlement.Cancel(lease, null))),
-        new Said(
+        new NamedVerb("fail", "settle", (q, lease) -> q.settle(fail(lease, FLAKY))),
+        new NamedVerb(
+            "cancelled", "settle", (q, lease) -> q.settle(new Settlement.Cancel(lease, null))),
+        new NamedVerb(
             "snooze",
             "settle",
             (q, lease) -> q.settle(new Settlement.Snooze(lease, Duration.ofHours(1)))),
-        new Said("release", "settle", (q, lease) -> q.settle(new Settlement.Release(lease, false))),
-        new Said("succeed", "settle", (q, lease) -> q.settle(succeed(lease))),
-        new Said(
+        new NamedVerb(
+            "release", "settle", (q, lease) -> q.settle(new Settlement.Release(lease, false))),
+        new NamedVerb("succeed", "settle", (q, lease) -> q.settle(succeed(lease))),
+        new NamedVerb(
             "progress",
             "report",
             (q, lease) -> q.report(List.of(new Report.Progress(lease, 10, "x"))).getFirst()),
-        new Said(
+        new NamedVerb(
             "event",
             "report",
             (q, lease) ->
                 q.report(List.of(new Report.Event(lease, "made", new Json("{}")))).getFirst()),
-        new Said(
+        new NamedVerb(
             "log",
             "report",
             (q, lease) -> q.report(List.of(new Report.Log(lease, 1, "x"))).getFirst()),
-        new Said(
+        new NamedVerb(
             "log lines",
             "log",
             (q, lease) -> q.log(new LogLines(lease, 1L, List.of("x"), (before, added) -> added))),
-        new Said("step", "report", (q, lease) -> q.report(List.of(step(lease))).getFirst()),
-        new Said(
+        new NamedVerb("step", "report", (q, lease) -> q.report(List.of(step(lease))).getFirst()),
+        new NamedVerb(
             "publish",
             "publish",
             (q, lease) ->
                 q.publish(
                     new Publication(
                         lease, "store", List.of(new Artifact("a", 1, "0".repeat(64))), null))),
-        new Said(
+        new NamedVerb(
             "heartbeat",
             "heartbeat",
             (q, lease) -> q.heartbeat(List.of(lease), LEASE).getFirst().ack()));
@@ -196,13 +198,13 @@ class BatchVerbsTest extends BatchFixture {
 
   @ParameterizedTest
   @MethodSource("everyVerb")
-  void every_verb_treats_a_batch_claimed_job_as_running(Said said) {
+  void every_verb_treats_a_batch_claimed_job_as_running(NamedVerb named) {
     List<Lease> leases = batch(2);
-    assertThat(said.verb().say(worker, leases.get(0))).isEqualTo(Ack.ACCEPTED);
+    assertThat(named.verb().run(worker, leases.get(0))).isEqualTo(Ack.ACCEPTED);
     assertThat(rows("PENDING", 0)).isEqualTo(1);
     assertThat(events(leases.get(0).job())).startsWith("created", "processing");
     // Also from a process that has not claimed it.
-    assertThat(said.verb().say(queue, leases.get(1))).isEqualTo(Ack.ACCEPTED);
+    assertThat(named.verb().run(queue, leases.get(1))).isEqualTo(Ack.ACCEPTED);
     assertThat(rows("PENDING", 0)).isZero();
   }
 
@@ -223,7 +225,7 @@ class BatchVerbsTest extends BatchFixture {
       lock(other, leases.get(0).job());
       List<HeartbeatResult> results = worker.heartbeat(leases, LEASE);
       assertThat(results).extracting(HeartbeatResult::ack).containsOnly(Ack.ACCEPTED);
-      assertThat(results).extracting(HeartbeatResult::busy).containsExactly(true, false);
+      assertThat(results).extracting(HeartbeatResult::rowLocked).containsExactly(true, false);
       other.rollback();
       other.setAutoCommit(true);
     }

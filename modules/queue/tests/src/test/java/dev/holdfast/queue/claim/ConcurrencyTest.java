@@ -283,7 +283,7 @@ class ConcurrencyTest extends QueueFixture {
       turn.setAutoCommit(false);
       assertThat(
               new ClaimByRules()
-                  .takeInTurn(
+                  .takePage(
                       turn,
                       new ClaimRequest(QUEUE, 1, WORKER, LEASE, GRACE, null),
                       RulesSnapshot.Key.FIRST,

@@ -71,7 +71,7 @@ class ConcurrentVerbsTest extends QueueFixture {
   private static void claim(Connection connection) throws SQLException {
     assertThat(
             new ClaimByRules()
-                .takeInTurn(
+                .takePage(
                     connection,
                     new ClaimRequest(QUEUE, 1, WORKER, LEASE, GRACE, null),
                     RulesSnapshot.Key.FIRST,

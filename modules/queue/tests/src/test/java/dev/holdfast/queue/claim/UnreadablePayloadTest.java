@@ -206,8 +206,7 @@ class UnreadablePayloadTest extends QueueFixture {
     assertThat(state(bad)).isEqualTo(JobState.PENDING);
     assertThatThrownBy(() -> byRules.take(database(), request))
         .isInstanceOfSatisfying(
-            DatabaseException.class,
-            trouble -> assertThat(UnreadableJobs.mayHelp(trouble)).isTrue());
+            DatabaseException.class, error -> assertThat(UnreadableJobs.mayHelp(error)).isTrue());
   }
 
   @Test

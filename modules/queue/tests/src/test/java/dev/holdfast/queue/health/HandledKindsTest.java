@@ -28,29 +28,29 @@ class HandledKindsTest extends QueueFixture {
   @Test
   void a_kind_is_handled_while_a_worker_of_its_queue_announces_it() {
     JobId job = running().job();
-    assertThat(queue.mayBeKnown(job, AT_ONCE)).isFalse();
+    assertThat(queue.mayHaveHandler(job, AT_ONCE)).isFalse();
     queue.announce(List.of("elsewhere"), List.of("test"));
     queue.announce(List.of(QUEUE), List.of("other"));
-    assertThat(queue.mayBeKnown(job, AT_ONCE)).isFalse();
+    assertThat(queue.mayHaveHandler(job, AT_ONCE)).isFalse();
     queue.announce(List.of(QUEUE, "elsewhere"), List.of("other", "test"));
-    assertThat(queue.mayBeKnown(job, AT_ONCE)).isTrue();
+    assertThat(queue.mayHaveHandler(job, AT_ONCE)).isTrue();
     heardAgo("3 minutes");
-    assertThat(queue.mayBeKnown(job, AT_ONCE)).isFalse();
+    assertThat(queue.mayHaveHandler(job, AT_ONCE)).isFalse();
     queue.announce(List.of(QUEUE), List.of("test"));
-    assertThat(queue.mayBeKnown(job, AT_ONCE)).isTrue();
+    assertThat(queue.mayHaveHandler(job, AT_ONCE)).isTrue();
   }
 
   @Test
   void an_unannounced_kind_may_be_handled_within_the_wait_after_its_first_attempt() {
     JobId job = running().job();
-    assertThat(queue.mayBeKnown(job, HOUR)).isTrue();
+    assertThat(queue.mayHaveHandler(job, HOUR)).isTrue();
     queue.settle(new Settlement.Snooze(new Lease(job, 1), AT_ONCE));
     claimOne();
     db.sql("UPDATE holdfast.attempt SET started_at = started_at - interval '2 hours'");
-    assertThat(queue.mayBeKnown(job, HOUR)).isFalse();
+    assertThat(queue.mayHaveHandler(job, HOUR)).isFalse();
     queue.announce(List.of(QUEUE), List.of("test"));
     heardAgo("30 minutes");
-    assertThat(queue.mayBeKnown(job, HOUR)).isTrue();
+    assertThat(queue.mayHaveHandler(job, HOUR)).isTrue();
   }
 
   private List<UnhandledKind> unhandled() {

@@ -54,8 +54,8 @@ class PlanTest extends QueueFixture {
     try (Connection connection = single.getConnection()) {
       Sql.of("SELECT pg_stat_force_next_flush()").on(connection).list(row -> "");
       return Sql.of(sql).on(connection).only(row -> row.getLong(1));
-    } catch (SQLException trouble) {
-      throw new AssertionError(trouble);
+    } catch (SQLException e) {
+      throw new AssertionError(e);
     }
   }
 

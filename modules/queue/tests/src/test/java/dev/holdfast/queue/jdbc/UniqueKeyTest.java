@@ -304,7 +304,7 @@ class UniqueKeyTest extends QueueFixture {
           .hasMessageContaining("another open transaction")
           .hasMessageContaining("try again once that transaction has ended");
       assertThat(Duration.ofNanos(System.nanoTime() - asked))
-          .isGreaterThanOrEqualTo(Enqueue.KEY_PATIENCE);
+          .isGreaterThanOrEqualTo(Enqueue.KEY_LOCK_TIMEOUT);
       assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();
       open.commit();
       assertHeldBy(first);
@@ -346,7 +346,7 @@ class UniqueKeyTest extends QueueFixture {
             DatabaseException.class,
             held -> {
               assertThat(held.reason()).isEqualTo(DatabaseException.Reason.UNIQUE_KEY_HELD);
-              assertThat(held.mayPass()).isTrue();
+              assertThat(held.isTransient()).isTrue();
               assertThat(held.isOutage()).isFalse();
             });
   }

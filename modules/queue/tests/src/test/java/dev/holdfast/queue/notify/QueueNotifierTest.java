@@ -206,7 +206,7 @@ class QueueNotifierTest extends QueueFixture {
   void many_enqueues_share_notifications() {
     AtomicInteger rang = new AtomicInteger();
     StatementObserver counting =
-        (verb, took, trouble) -> {
+        (verb, took, error) -> {
           if (verb.equals("notify")) {
             rang.incrementAndGet();
           }

@@ -309,7 +309,7 @@ class ReapTest extends QueueFixture {
           ((List<?>) both.get(0))
               .stream().map(HeartbeatResult.class::cast).findFirst().orElseThrow();
       // Unless the reap took longer than a heartbeat waits; then the next one has the result.
-      result = result.busy() ? queue.heartbeat(List.of(lease), LEASE).getFirst() : result;
+      result = result.rowLocked() ? queue.heartbeat(List.of(lease), LEASE).getFirst() : result;
       assertThat(result.ack()).isEqualTo(reaped ? Ack.LEASE_LOST : Ack.ACCEPTED);
       assertThat(status(lease.job()).crashes()).isEqualTo(reaped ? 1 : 0);
       queue.cancel(lease.job(), false, "next");

@@ -65,7 +65,7 @@ class LiveLimitsTest {
     feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST, MOST_OF_ONE);
     Keyring keyring = new Keyring(queue.access());
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());
-    SlowRequestTimeout patience = new SlowRequestTimeout(Duration.ofSeconds(15));
+    SlowRequestTimeout timeout = new SlowRequestTimeout(Duration.ofSeconds(15));
     Authenticator gate =
         new Authenticator(
             queue.access(),
@@ -73,15 +73,15 @@ class LiveLimitsTest {
             new Sessions(keyring, Clock.systemUTC()),
             options,
             queue.queries()::heartbeatAt);
-    RequestHandler door =
+    RequestHandler handler =
         new RequestHandler(
             new Router(new EventsApi(feeds, gate, SIGN_OF_LIFE).routes()),
             gate,
             new HostOriginPolicy(options),
-            patience,
+            timeout,
             new AnswerCache(feeds::lastEvent),
             RequestObserver.NONE);
-    web = HoldfastServer.web(options, door, patience);
+    web = HoldfastServer.web(options, handler, timeout);
     url = URI.create("http://127.0.0.1:" + web.port());
   }
 

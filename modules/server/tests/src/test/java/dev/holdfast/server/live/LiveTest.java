@@ -371,7 +371,7 @@ public class LiveTest extends ServerTest {
     Queue.Options counting =
         new Queue.Options(
             8,
-            (verb, took, trouble) -> {
+            (verb, took, error) -> {
               if (verb.equals("changes")) {
                 looks.incrementAndGet();
               }

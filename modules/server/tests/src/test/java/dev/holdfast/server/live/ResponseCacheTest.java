@@ -71,7 +71,7 @@ public class ResponseCacheTest extends ApiTest {
         Holdfast.on(
             db.dataSource(db.url(), 10),
             new JacksonCodec(),
-            new Queue.Options(8, (verb, took, trouble) -> counted.incrementAndGet()));
+            new Queue.Options(8, (verb, took, error) -> counted.incrementAndGet()));
     HoldfastServer started = HoldfastServer.start(observed, ServerOptions.DEFAULT.port(0));
     return new RunningServer(
         started.url(),

@@ -36,7 +36,7 @@ class BrowserTest extends PageFixture {
     assertThat(browser.script("return document.querySelectorAll('canvas').length")).isEqualTo(3L);
     // The plot shows ended jobs and is not empty.
     Awaitility.await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .untilAsserted(
             () ->
                 assertThat(
@@ -194,9 +194,9 @@ class BrowserTest extends PageFixture {
     open("");
     browser.type("body", "g", "j");
     browser.awaitText("All jobs:");
-    Awaitility.await().atMost(PATIENCE).until(() -> browser.focused().equals("h1"));
+    Awaitility.await().atMost(TIMEOUT).until(() -> browser.focused().equals("h1"));
     browser.type("body", "/");
-    Awaitility.await().atMost(PATIENCE).until(() -> browser.focused().equals("input"));
+    Awaitility.await().atMost(TIMEOUT).until(() -> browser.focused().equals("input"));
     browser.go("#/queues");
     browser.awaitText("Oldest due");
     browser.open(server.url(), "");

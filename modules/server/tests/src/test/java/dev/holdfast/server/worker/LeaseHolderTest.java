@@ -126,7 +126,7 @@ public class LeaseHolderTest extends LeasesFixture {
             List.of());
     for (String worker : List.of("w2", "w1")) {
       boolean theirs = worker.equals("w1");
-      byte[] said = Wire.write(LeaseReport.Said.of(step, worker));
+      byte[] said = Wire.write(LeaseReport.ReportEntry.of(step, worker));
       byte[] body = Arrays.copyOf(said, said.length + 1);
       body[said.length] = 1;
       JsonNode answer =

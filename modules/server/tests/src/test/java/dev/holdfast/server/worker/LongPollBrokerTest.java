@@ -146,7 +146,7 @@ class LongPollBrokerTest {
     List<LeasedJob> unfetched =
         broker.lease(LINE, "gone", 1, LEASE, GRACE, Duration.ZERO, ClientWatch.NONE);
     Future<List<LeasedJob>> next = waiting(LINE, "w");
-    broker.giveBack(unfetched);
+    broker.release(unfetched);
     assertThat(next.get().getFirst().id()).isEqualTo(job);
   }
 }

@@ -129,12 +129,12 @@ class ClaimerTest {
   void a_notification_for_a_job_that_another_worker_claimed_is_counted() {
     claimer.runOnce();
     assertThat(metrics.value(Metrics.ACQUIRE_FAILS)).isZero();
-    claimer.ring();
+    claimer.onNotification();
     claimer.runOnce();
     claimer.runOnce();
     assertThat(metrics.value(Metrics.ACQUIRE_FAILS)).isEqualTo(1);
     source.with(Samples.job());
-    claimer.ring();
+    claimer.onNotification();
     claimer.runOnce();
     assertThat(metrics.value(Metrics.ACQUIRE_FAILS)).isEqualTo(1);
   }
@@ -199,9 +199,9 @@ class ClaimerTest {
         };
     assertThatThrownBy(claimer::runOnce).isInstanceOf(IllegalStateException.class);
     source.afterClaim = jobs -> {};
-    source.away = true;
+    source.unavailable = true;
     assertThatThrownBy(claimer::runOnce).isInstanceOf(SourceUnavailableException.class);
-    source.away = false;
+    source.unavailable = false;
     claimer.runOnce();
     assertThat(source.held).isEmpty();
   }

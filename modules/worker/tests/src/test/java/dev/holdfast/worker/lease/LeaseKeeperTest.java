@@ -49,7 +49,7 @@ class LeaseKeeperTest {
   }
 
   private void fail(int times) {
-    source.away = true;
+    source.unavailable = true;
     for (int i = 0; i < times; i++) {
       assertThat(keeper.beat()).isLessThan(TIMINGS.heartbeat().dividedBy(3));
     }
@@ -67,7 +67,7 @@ class LeaseKeeperTest {
   @Test
   void without_jobs_no_heartbeat_is_sent() {
     keeper.beat();
-    keeper.askForCancels();
+    keeper.pollCommands();
     assertThat(source.calls).isEmpty();
   }
 
@@ -103,7 +103,7 @@ class LeaseKeeperTest {
         .singleElement()
         .asString()
         .startsWith("HEARTBEAT_DEGRADED: 4 heartbeats in a row failed for 1 job;");
-    source.away = false;
+    source.unavailable = false;
     keeper.beat();
     keeper.beat();
     assertThat(log.lines(Level.INFO))
@@ -117,7 +117,7 @@ class LeaseKeeperTest {
   void each_outage_has_its_own_warning() {
     running();
     fail(4);
-    source.away = false;
+    source.unavailable = false;
     keeper.beat();
     fail(4);
     assertThat(log.lines(Level.WARN)).hasSize(2);
@@ -127,7 +127,7 @@ class LeaseKeeperTest {
   void a_success_in_between_starts_the_count_again() {
     running();
     fail(3);
-    source.away = false;
+    source.unavailable = false;
     keeper.beat();
     fail(3);
     assertThat(log.lines(Level.WARN)).isEmpty();
@@ -152,7 +152,7 @@ class LeaseKeeperTest {
     AttemptExecutor run = running();
     fail(5);
     slots.remove(run);
-    source.away = false;
+    source.unavailable = false;
     keeper.beat();
     assertThat(log.lines(Level.INFO)).anyMatch(line -> line.startsWith("HEARTBEAT_RECOVERED"));
     assertThat(source.calls("commands")).isEqualTo(1);
@@ -230,8 +230,8 @@ class LeaseKeeperTest {
     LeasedJob foreign = source.hold(Samples.job());
     source.cancelled.put(run.lease(), "not needed");
     source.cancelled.put(foreign.lease(), "of another process");
-    assertThat(keeper.askForCancels()).isLessThan(Duration.ofSeconds(1));
-    keeper.askForCancels();
+    assertThat(keeper.pollCommands()).isLessThan(Duration.ofSeconds(1));
+    keeper.pollCommands();
     assertThat(host.stopping).containsExactly(run);
   }
 
@@ -239,7 +239,7 @@ class LeaseKeeperTest {
   void while_heartbeats_fail_cancellations_are_not_polled() {
     running();
     fail(1);
-    keeper.askForCancels();
+    keeper.pollCommands();
     assertThat(source.calls("commands")).isZero();
   }
 

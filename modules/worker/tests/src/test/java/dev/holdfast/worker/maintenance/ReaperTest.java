@@ -19,7 +19,7 @@ class ReaperTest {
   private final Metrics metrics = new Metrics();
   private final Reaper reaper = new Reaper(source, Samples.TIMINGS, metrics, nanos);
 
-  private boolean judges() {
+  private boolean reaps() {
     source.sweeps.clear();
     reaper.runOnce();
     return source.sweeps.contains(true);
@@ -27,7 +27,7 @@ class ReaperTest {
 
   @Test
   void it_reaps_from_the_start_and_every_half_heartbeat() {
-    assertThat(judges()).isTrue();
+    assertThat(reaps()).isTrue();
     Duration half = Samples.TIMINGS.heartbeat().dividedBy(2);
     assertThat(reaper.runOnce())
         .isBetween(half.multipliedBy(3).dividedBy(4), half.multipliedBy(5).dividedBy(4));
@@ -49,8 +49,8 @@ class ReaperTest {
             throw new IllegalStateException("permission denied");
           }
         };
-    assertThat(judges()).isTrue();
-    assertThat(judges()).isTrue();
+    assertThat(reaps()).isTrue();
+    assertThat(reaps()).isTrue();
   }
 
   @Test
@@ -66,33 +66,33 @@ class ReaperTest {
 
   @Test
   void after_an_outage_it_waits_one_lease_before_it_reaps() {
-    source.away = true;
-    assertThat(judges()).isFalse();
+    source.unavailable = true;
+    assertThat(reaps()).isFalse();
     nanos.advance(Duration.ofHours(1));
-    assertThat(judges()).isFalse();
-    source.away = false;
-    assertThat(judges()).isFalse();
+    assertThat(reaps()).isFalse();
+    source.unavailable = false;
+    assertThat(reaps()).isFalse();
     nanos.advance(Samples.TIMINGS.lease().minusNanos(1));
-    assertThat(judges()).isFalse();
+    assertThat(reaps()).isFalse();
     nanos.advance(Duration.ofNanos(1));
-    assertThat(judges()).isTrue();
-    assertThat(judges()).isTrue();
+    assertThat(reaps()).isTrue();
+    assertThat(reaps()).isTrue();
   }
 
   @Test
   void the_reaper_of_a_server_waits_one_lease_from_its_start_before_it_reaps() {
     reaper.waitingFirst();
-    assertThat(judges()).isFalse();
+    assertThat(reaps()).isFalse();
     nanos.advance(Samples.TIMINGS.lease().minusNanos(1));
-    assertThat(judges()).isFalse();
+    assertThat(reaps()).isFalse();
     nanos.advance(Duration.ofNanos(1));
-    assertThat(judges()).isTrue();
+    assertThat(reaps()).isTrue();
   }
 
   @Test
   void a_busy_source_is_logged_and_an_unreachable_one_is_not_logged_again() {
     try (CapturedLog log = CapturedLog.of(Reaper.class)) {
-      source.away = true;
+      source.unavailable = true;
       reaper.runOnce();
       assertThat(log.lines(Level.WARN)).isEmpty();
       source.before =
@@ -107,38 +107,38 @@ class ReaperTest {
 
   @Test
   void a_second_outage_starts_the_wait_again() {
-    source.away = true;
-    judges();
-    source.away = false;
-    judges();
+    source.unavailable = true;
+    reaps();
+    source.unavailable = false;
+    reaps();
     nanos.advance(Samples.TIMINGS.lease().dividedBy(2));
-    source.away = true;
-    judges();
-    source.away = false;
-    judges();
+    source.unavailable = true;
+    reaps();
+    source.unavailable = false;
+    reaps();
     nanos.advance(Samples.TIMINGS.lease().dividedBy(2));
-    assertThat(judges()).isFalse();
+    assertThat(reaps()).isFalse();
     nanos.advance(Samples.TIMINGS.lease().dividedBy(2));
-    assertThat(judges()).isTrue();
+    assertThat(reaps()).isTrue();
   }
 
   @Test
   void a_source_that_answers_late_counts_as_an_outage_too() {
     source.before = verb -> nanos.advance(Samples.TIMINGS.heartbeat().plusNanos(1));
-    assertThat(judges()).isFalse();
+    assertThat(reaps()).isFalse();
     source.before = verb -> {};
-    assertThat(judges()).isFalse();
+    assertThat(reaps()).isFalse();
     nanos.advance(Samples.TIMINGS.lease());
-    assertThat(judges()).isTrue();
+    assertThat(reaps()).isTrue();
   }
 
   @Test
   void the_grace_period_is_added_to_the_wait() {
     Reaper patient =
         new Reaper(source, Samples.TIMINGS.withReapGrace(Duration.ofSeconds(60)), metrics, nanos);
-    source.away = true;
+    source.unavailable = true;
     patient.runOnce();
-    source.away = false;
+    source.unavailable = false;
     patient.runOnce();
     nanos.advance(Samples.TIMINGS.lease().plusSeconds(59));
     patient.runOnce();

@@ -49,7 +49,7 @@ class ScheduleFiringTest {
 
   @Test
   void while_the_source_is_unreachable_the_next_sweep_tries_again() {
-    source.away = true;
+    source.unavailable = true;
     assertThat(firing.runOnce()).isEqualTo(SWEEP);
   }
 }

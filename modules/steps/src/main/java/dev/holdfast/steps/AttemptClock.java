@@ -4,19 +4,18 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * The clocks of an attempt: how long its program has run, and how long it has been silent. Both
- * stand still while Holdfast itself is at work, with a clone or a snapshot: that time is not the
- * program's.
+ * Measures an attempt: how long its program has run, and how long it has been silent. Paused while
+ * Holdfast itself works for it, on a clone or a snapshot: that time is not the program's.
  */
-final class Vitals {
+final class AttemptClock {
   private final LongSupplier nanos;
   private final long begun;
   private long last;
-  private int stops;
-  private long stoppedAt;
-  private long stood;
+  private int pauses;
+  private long pausedAt;
+  private long pausedNanos;
 
-  Vitals(LongSupplier nanos) {
+  AttemptClock(LongSupplier nanos) {
     this.nanos = nanos;
     this.begun = nanos.getAsLong();
     this.last = begun;
@@ -39,22 +38,22 @@ final class Vitals {
     return now() - begun;
   }
 
-  /** Stops the clocks; each call needs a {@link #go}. */
-  synchronized void stop() {
-    if (stops++ == 0) {
-      stoppedAt = nanos.getAsLong();
+  /** Stops the clock; each call needs a {@link #resume}. */
+  synchronized void pause() {
+    if (pauses++ == 0) {
+      pausedAt = nanos.getAsLong();
     }
   }
 
-  synchronized void go() {
-    if (--stops == 0) {
-      stood += nanos.getAsLong() - stoppedAt;
+  synchronized void resume() {
+    if (--pauses == 0) {
+      pausedNanos += nanos.getAsLong() - pausedAt;
       // No sign of life could have been seen meanwhile.
       last = now();
     }
   }
 
   private long now() {
-    return (stops > 0 ? stoppedAt : nanos.getAsLong()) - stood;
+    return (pauses > 0 ? pausedAt : nanos.getAsLong()) - pausedNanos;
   }
 }

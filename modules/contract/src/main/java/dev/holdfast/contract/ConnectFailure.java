@@ -6,24 +6,24 @@ import java.net.http.HttpTimeoutException;
 import java.nio.channels.UnresolvedAddressException;
 import org.jspecify.annotations.Nullable;
 
-/** How far a request came that was not answered. */
-public enum Reached {
-  /** Nowhere: the name has no address. */
+/** Why a request was not answered. */
+public enum ConnectFailure {
+  /** The name of the host has no address. */
   NO_SUCH_NAME,
 
-  /** The machine, where nobody listens. */
+  /** The host refuses the connection: nothing listens on the port. */
   REFUSED,
 
   OTHER;
 
-  public static Reached by(Throwable trouble) {
+  public static ConnectFailure of(Throwable error) {
     boolean refused = false;
-    for (@Nullable Throwable cause = trouble; cause != null; cause = cause.getCause()) {
+    for (@Nullable Throwable cause = error; cause != null; cause = cause.getCause()) {
       if (cause instanceof UnresolvedAddressException || cause instanceof UnknownHostException) {
         return NO_SUCH_NAME;
       }
       if (cause instanceof HttpTimeoutException) {
-        // Its cause says that it could not connect; nobody has refused it.
+        // Its cause is a ConnectException, but the connection was not refused.
         return OTHER;
       }
       refused |= cause instanceof ConnectException;
@@ -31,21 +31,21 @@ public enum Reached {
     return refused ? REFUSED : OTHER;
   }
 
-  /** Why there was no answer, in a few words; those of the JDK are often none. */
-  public static String why(Throwable trouble) {
-    return switch (by(trouble)) {
+  /** Why there was no answer, in a few words; the JDK's exceptions often have no message. */
+  public static String why(Throwable error) {
+    return switch (of(error)) {
       case NO_SUCH_NAME -> "there is no such host";
       case REFUSED -> "the connection is refused";
-      case OTHER -> message(trouble);
+      case OTHER -> message(error);
     };
   }
 
-  private static String message(Throwable trouble) {
-    for (@Nullable Throwable cause = trouble; cause != null; cause = cause.getCause()) {
+  private static String message(Throwable error) {
+    for (@Nullable Throwable cause = error; cause != null; cause = cause.getCause()) {
       if (cause.getMessage() != null) {
         return cause.getMessage();
       }
     }
-    return trouble.getClass().getSimpleName();
+    return error.getClass().getSimpleName();
   }
 }

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads how an attempt failed from the timeline, for a worker that did not see it. */
-final class PassedOn {
-  private PassedOn() {}
+/** Reads a failed attempt from the timeline, for a worker that did not run it. */
+final class StoredStepFailure {
+  private StoredStepFailure() {}
 
   /** Empty when it does not say enough. */
   static Optional<Step.Failed> read(Codec codec, Json failure) {
@@ -25,10 +25,10 @@ final class PassedOn {
     }
   }
 
-  private static Optional<Step.Failed> failed(Map<?, ?> told) {
-    String kind = text(told, "failureClass");
-    String strategy = text(told, "strategy");
-    if (!(told.get("attempt") instanceof Number attempt) || kind == null || strategy == null) {
+  private static Optional<Step.Failed> failed(Map<?, ?> event) {
+    String kind = text(event, "failureClass");
+    String strategy = text(event, "strategy");
+    if (!(event.get("attempt") instanceof Number attempt) || kind == null || strategy == null) {
       return Optional.empty();
     }
     // Its workspace is gone, and what it changed with it.
@@ -37,14 +37,14 @@ final class PassedOn {
             new FailedAttempt(
                 attempt.intValue(),
                 FailureClass.of(kind),
-                String.valueOf(text(told, "failureSignature")),
-                text(told, "diffHash")),
-            String.valueOf(text(told, "summary")),
+                String.valueOf(text(event, "failureSignature")),
+                text(event, "diffHash")),
+            String.valueOf(text(event, "summary")),
             List.of(),
             Strategy.valueOf(strategy.toUpperCase(Locale.ROOT))));
   }
 
-  private static @Nullable String text(Map<?, ?> told, String name) {
-    return told.get(name) instanceof String text ? text : null;
+  private static @Nullable String text(Map<?, ?> event, String name) {
+    return event.get(name) instanceof String text ? text : null;
   }
 }

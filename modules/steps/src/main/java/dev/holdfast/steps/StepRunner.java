@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One step, attempt after attempt: run with timers, save on success, otherwise redact, sign,
  * classify and decide. {@link Decision} says what comes next; this carries it out. Cancellation
- * interrupts it at any point; pauses and takeovers are honoured before an attempt begins.
+ * interrupts it at any point; pauses and takeovers take effect before an attempt begins.
  */
-final class StepCourse<T extends @Nullable Object> {
+final class StepRunner<T extends @Nullable Object> {
   private final StepLoop loop;
   private final Step<T> step;
   private final Budgets budgets;
@@ -29,25 +29,25 @@ final class StepCourse<T extends @Nullable Object> {
   private Step.Operators operators = Step.Operators.NONE;
   private int attempt;
 
-  StepCourse(StepLoop loop, Step<T> step, Budgets budgets) {
+  StepRunner(StepLoop loop, Step<T> step, Budgets budgets) {
     this.loop = loop;
     this.step = step;
     this.budgets = budgets;
     this.record = new StepRecord(loop.journal, step);
     this.attempt = step.begun();
-    // A reset may have begun the step anew; then this is the failure to be healed.
+    // After a hard reset of the step this is the failure that led to it.
     this.last = loop.lastFailures.get(step.id());
     this.before = step.before();
   }
 
   T run() throws InterruptedException {
     while (true) {
-      Callable<T> body = begin(released());
+      Callable<T> body = begin(awaitNotHeld());
       Instant from = Instant.now();
       long begun = System.nanoTime();
-      StepAttempt<T> trial =
+      StepAttempt<T> running =
           StepAttempt.start("step-" + step.id() + "-" + attempt, body, budgets, step::lastChange);
-      StepAttempt.End<T> end = await(trial, begun);
+      StepAttempt.End<T> end = await(running, begun);
       Duration took = Duration.ofNanos(System.nanoTime() - begun);
       switch (end) {
         case StepAttempt.End.Done<T>(var result) -> {
@@ -60,9 +60,10 @@ final class StepCourse<T extends @Nullable Object> {
         case StepAttempt.End.Stopped<T>(var why) -> {
           boolean wall = why == StepAttempt.Stop.WALL_TIMEOUT;
           record.timedOut(wall);
-          failed(StepFailure.timedOut(wall, trial.isLeftBehind(), budgets), took);
+          failed(StepFailure.timedOut(wall, running.isLeftBehind(), budgets), took);
         }
-        case StepAttempt.End.Threw<T>(var thrown) when thrown instanceof HeldUpException ->
+        case StepAttempt.End.Threw<T>(var thrown)
+            when thrown instanceof PausedDuringRebuildException ->
             record.stopped(attempt, took);
         case StepAttempt.End.Threw<T>(var thrown) -> failed(StepFailure.thrown(thrown), took);
       }
@@ -71,8 +72,8 @@ final class StepCourse<T extends @Nullable Object> {
 
   // ---- before an attempt
 
-  /** Waits while an operator holds the job, and acknowledges that nothing runs now. */
-  private PendingCommand released() throws InterruptedException {
+  /** Waits while an operator holds the job, and acknowledges that no attempt runs. */
+  private PendingCommand awaitNotHeld() throws InterruptedException {
     CommandAction acknowledged = null;
     Optional<String> untouched = Optional.empty();
     while (true) {
@@ -86,7 +87,7 @@ final class StepCourse<T extends @Nullable Object> {
       }
       Path workspace = null;
       if (acknowledged == CommandAction.TAKEOVER) {
-        // Before the operator is told where it lies: every change from here on is the operator's.
+        // Before the operator learns where the workspace is: later changes are the operator's.
         untouched = untouched.or(step::snapshot);
         step.handedOver();
         workspace = step.place().orElse(null);
@@ -99,7 +100,7 @@ final class StepCourse<T extends @Nullable Object> {
     return Decision.before(asked, step.id(), step::comesAfter);
   }
 
-  /** Honours what an operator has asked; the answer is what the attempt that begins does. */
+  /** Handles a requested recovery; returns what the attempt that begins does. */
   private Callable<T> begin(PendingCommand asked) throws InterruptedException {
     Decision.Opening opening = opening(asked);
     Recovery recovery = opening == Decision.Opening.BEGIN ? null : asked.recovery();
@@ -116,9 +117,9 @@ final class StepCourse<T extends @Nullable Object> {
         operators = operators.inNewWorkspace();
         loop.lastFailures.remove(step.id());
       }
-      loop.commands.honour(recovery);
+      loop.commands.markHandled(recovery);
     }
-    operators = operators.asking(loop.commands.said());
+    operators = operators.asking(loop.commands.takeRequests());
     attempt++;
     record.began(attempt, recovery, reset);
     if (recovery != null && opening == Decision.Opening.ACCEPT) {
@@ -130,13 +131,13 @@ final class StepCourse<T extends @Nullable Object> {
 
   // ---- during an attempt
 
-  private StepAttempt.End<T> await(StepAttempt<T> trial, long begun) throws InterruptedException {
-    loop.running(trial);
+  private StepAttempt.End<T> await(StepAttempt<T> running, long begun) throws InterruptedException {
+    loop.running(running);
     Runnable forget =
         loop.commands.whenUrgent(
-            recovery -> recovery.concerns(step.id(), step::comesAfter), trial::stopForOperator);
+            recovery -> recovery.concerns(step.id(), step::comesAfter), running::stopForOperator);
     try {
-      return trial.await(loop.grace.toNanos());
+      return running.await(loop.grace.toNanos());
     } catch (InterruptedException stopped) {
       record.interrupted(attempt, Duration.ofNanos(System.nanoTime() - begun));
       throw stopped;
