@@ -171,17 +171,19 @@ class RecipesTest {
             .handle("count-words", Page.class, (page, context) -> wordsOf(page))
             .handle("sum-up", JobId[].class, this::sumUp);
     worker.drain();
-    assertThat(holdfast).enqueued("sum-up").inState(JobState.SUCCEEDED).once();
-    assertThat(done).containsExactly("6 words");
+    JobId last = assertThat(holdfast).enqueued("sum-up").inState(JobState.SUCCEEDED).once().id();
+    assertThat(holdfast.result(last, Integer.class)).contains(6);
+    assertThat(holdfast.result(JobId.next(), Integer.class)).isEmpty();
+    JobId waiting = holdfast.enqueue(Job.of("sum-up", List.of()).delay(Duration.ofDays(1))).id();
+    assertThat(holdfast.result(waiting, Integer.class)).isEmpty();
   }
 
   // region sum
   Object sumUp(JobId[] parts, JobContext context) {
     int words = 0;
     for (JobId part : parts) {
-      words += Integer.parseInt(holdfast.find(part).orElseThrow().result().text());
+      words += holdfast.result(part, Integer.class).orElseThrow();
     }
-    done.add(words + " words");
     return words;
   }
 
@@ -192,9 +194,8 @@ class RecipesTest {
     JobId id = holdfast.enqueue(Job.of("quote", order).priority(0)).id();
     Optional<JobStatus> ended = holdfast.await(id, Duration.ofSeconds(20));
     return ended
-        .filter(job -> job.state() == JobState.SUCCEEDED)
-        .map(job -> job.result().text())
-        .orElse("see /jobs/" + id); // 202 Accepted: it goes on
+        .flatMap(job -> holdfast.result(id, String.class))
+        .orElse("see /jobs/" + id); // 202 Accepted: it goes on, or it has failed
   }
 
   // endregion
@@ -204,9 +205,9 @@ class RecipesTest {
     try (Worker worker =
         holdfast
             .worker("default")
-            .handle("quote", Order.class, (order, context) -> order.cents() * 2)
+            .handle("quote", Order.class, (order, context) -> order.cents() + " cents")
             .start()) {
-      assertThat(quote(order)).isEqualTo("8400");
+      assertThat(quote(order)).isEqualTo("4200 cents");
       assertThat(worker.name()).startsWith("worker:default:0@");
     }
   }
