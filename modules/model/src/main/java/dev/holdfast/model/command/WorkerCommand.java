@@ -8,7 +8,11 @@ import java.time.Instant;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What an operator asks of one worker process, and who and why. */
+/**
+ * What an operator asks of one worker process, and who and why.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public record WorkerCommand(
     long id,
     String supervisor,

@@ -3,7 +3,11 @@ package dev.holdfast.model.value;
 import java.time.Duration;
 import java.time.Instant;
 
-/** What the values of a job must be, whoever sets them. */
+/**
+ * What the values of a job must be, whoever sets them.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public final class JobLimits {
   private JobLimits() {}
 

@@ -4,7 +4,11 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** Which known name somebody may have meant. */
+/**
+ * Which known name somebody may have meant.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public final class Spelling {
   private Spelling() {}
 

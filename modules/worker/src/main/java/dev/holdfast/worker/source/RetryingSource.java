@@ -13,6 +13,8 @@ import java.util.function.Function;
 /**
  * The job source for attempts, which cannot go on without an answer: it is asked until it gives
  * one.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class RetryingSource implements Publisher.Source {
   private static final Duration PAUSE = Duration.ofSeconds(1);
