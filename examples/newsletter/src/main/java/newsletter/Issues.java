@@ -1,7 +1,6 @@
 package newsletter;
 
 import dev.holdfast.Holdfast;
-import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import java.util.UUID;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -24,9 +23,9 @@ public class Issues {
   /** The row and the job commit together, or not at all. */
   @Transactional
   @PostMapping("/issues")
-  public Enqueued publish(@RequestBody Issue issue) {
+  public String publish(@RequestBody Issue issue) {
     jdbc.sql("INSERT INTO issue VALUES (?, ?)").params(UUID.randomUUID(), issue.subject()).update();
-    return holdfast.enqueue(Job.of("send-issue", issue).queue("news"));
+    return holdfast.enqueue(Job.of("send-issue", issue).queue("news")).id() + "\n";
   }
   // endregion
 }
