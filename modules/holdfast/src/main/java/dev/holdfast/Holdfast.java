@@ -10,6 +10,7 @@ import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobDefaults;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
@@ -196,6 +197,18 @@ public final class Holdfast implements AutoCloseable {
   /** A job as it is now; empty when there is none of this id. */
   public Optional<JobStatus> find(JobId job) {
     return queue.queries().find(job);
+  }
+
+  /**
+   * What the handler of a job that succeeded has returned, read by the codec.
+   *
+   * @return empty when it has returned nothing, or has not succeeded, or is not there
+   */
+  public <T> Optional<T> result(JobId job, Class<T> type) {
+    return find(job)
+        .filter(found -> found.state() == JobState.SUCCEEDED)
+        .map(JobStatus::result)
+        .map(result -> codec.decode(result, type));
   }
 
   /**

@@ -3,16 +3,21 @@ package dev.holdfast;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.util.JsonRecyclerPools;
+import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.Module;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.deser.std.FromStringDeserializer;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.module.SimpleModule;
+import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeFeature;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.PayloadType;
@@ -23,6 +28,7 @@ import java.lang.reflect.Type;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Records to JSON and back, by Jackson. Fields a handler does not know yet are passed over. */
@@ -43,6 +49,7 @@ public final class JacksonCodec implements Codec {
             // A time comes back with the zone or the offset it was given.
             .addModule(new JavaTimeModule().disable(JavaTimeFeature.NORMALIZE_DESERIALIZED_ZONE_ID))
             .addModule(new Jdk8Module())
+            .addModule(forIds())
             .addModules(forKotlin())
             .enable(SerializationFeature.WRITE_DATES_WITH_ZONE_ID)
             .disable(DeserializationFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
@@ -57,6 +64,20 @@ public final class JacksonCodec implements Codec {
   /** With a mapper of yours. What is stored outlives its settings. */
   public JacksonCodec(ObjectMapper mapper) {
     this.mapper = mapper;
+  }
+
+  /** An id is text, as it is everywhere else, and not an object with a value. */
+  private static Module forIds() {
+    return new SimpleModule()
+        .addSerializer(JobId.class, ToStringSerializer.instance)
+        .addDeserializer(
+            JobId.class,
+            new FromStringDeserializer<>(JobId.class) {
+              @Override
+              protected JobId _deserialize(String text, DeserializationContext context) {
+                return new JobId(UUID.fromString(text));
+              }
+            });
   }
 
   /** If it is there. Others that are might change how payloads look that are stored already. */

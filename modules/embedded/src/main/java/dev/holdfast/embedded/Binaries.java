@@ -32,10 +32,9 @@ record Binaries(Path bin, String version) {
   }
 
   static Binaries embedded(Path cache) throws IOException {
-    String os =
-        System.getProperty("os.name", "").toLowerCase(Locale.ROOT).replace("mac os x", "darwin");
+    String os = System.getProperty("os.name", "");
     String arch = System.getProperty("os.arch", "");
-    String resource = "postgres-%s-%s.txz".formatted(os, resourceArch(arch));
+    String resource = resource(os, arch);
     @Nullable URL url = Binaries.class.getClassLoader().getResource(resource);
     if (url == null) {
       throw new EmbeddedPostgresException(
@@ -45,12 +44,16 @@ record Binaries(Path bin, String version) {
     return at(new Archive(url).unpackedIn(cache).resolve("bin"));
   }
 
-  private static String resourceArch(String arch) {
-    return switch (arch) {
-      case "amd64", "x86_64" -> "x86_64";
-      case "aarch64" -> "arm_64";
-      default -> arch;
-    };
+  /** As the jars of the binaries name it, for what Java calls this system. */
+  static String resource(String os, String arch) {
+    String system = os.toLowerCase(Locale.ROOT).replace("mac os x", "darwin");
+    String processor =
+        switch (arch) {
+          case "amd64", "x86_64" -> "x86_64";
+          case "aarch64" -> "arm_64";
+          default -> arch;
+        };
+    return "postgres-%s-%s.txz".formatted(system, processor);
   }
 
   Path program(String name) {

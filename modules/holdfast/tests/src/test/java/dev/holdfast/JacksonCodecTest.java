@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.model.value.Refusal;
@@ -53,6 +54,20 @@ class JacksonCodecTest {
   void records_round_trip() {
     Whole whole = new Whole(2, List.of(new Part("a", Colour.RED)), null);
     assertThat(codec.decode(codec.encode(whole), Whole.class)).isEqualTo(whole);
+  }
+
+  record Parts(JobId whole, List<JobId> parts) {}
+
+  @Test
+  void job_ids_are_text() {
+    Parts parts = new Parts(JobId.next(), List.of(JobId.next()));
+    Json json = codec.encode(parts);
+    assertThat(json.text())
+        .isEqualTo(
+            "{\"whole\":\"%s\",\"parts\":[\"%s\"]}"
+                .formatted(parts.whole(), parts.parts().getFirst()));
+    assertThat(codec.decode(json, Parts.class)).isEqualTo(parts);
+    assertMismatch("{\"whole\": \"seven\"}", Parts.class, "seven");
   }
 
   /** Two of them come with Kotlin, so that none has to be compiled here. */

@@ -1,3 +1,4 @@
+/** Not part of the API: for the modules of Holdfast, and may change in any release. */
 @NullMarked
 package dev.holdfast.process;
 

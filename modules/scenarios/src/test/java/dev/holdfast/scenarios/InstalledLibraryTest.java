@@ -4,22 +4,18 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.holdfast.scenarios.UserProjects.Shown;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.Markdown;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.AssembledProgram;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -44,48 +40,20 @@ class InstalledLibraryTest {
   private static final Duration FIRST_START = Duration.ofMinutes(10);
 
   private final Processes processes;
+  private final UserProjects projects;
   private final Path checkout;
   private final Maven maven;
 
   InstalledLibraryTest(Processes processes) throws IOException {
     this.processes = processes;
-    this.checkout = processes.folder().resolve("checkout");
-    this.maven = Maven.withRepository(processes.folder().resolve("repository"));
+    this.projects = new UserProjects(processes.folder());
+    this.checkout = projects.checkout();
+    this.maven = projects.maven();
   }
 
-  /** As the repository is, but with build folders of its own. */
   @BeforeEach
   void makeCheckout() throws IOException {
-    Files.walkFileTree(
-        ROOT,
-        new SimpleFileVisitor<>() {
-          /** What is built at the same time comes and goes. */
-          @Override
-          public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes its) {
-            String name = folder.getFileName().toString();
-            return name.startsWith(".") || name.equals("target") || name.equals("src")
-                ? FileVisitResult.SKIP_SUBTREE
-                : FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult visitFile(Path file, BasicFileAttributes its) throws IOException {
-            if (file.endsWith("pom.xml")) {
-              link(file);
-            }
-            return FileVisitResult.CONTINUE;
-          }
-        });
-    Files.createSymbolicLink(checkout.resolve(".mvn"), ROOT.resolve(".mvn"));
-  }
-
-  private void link(Path pom) throws IOException {
-    Path copy = checkout.resolve(ROOT.relativize(pom));
-    Files.createDirectories(copy.getParent());
-    Files.copy(pom, copy);
-    if (Files.exists(pom.resolveSibling("src"))) {
-      Files.createSymbolicLink(copy.resolveSibling("src"), pom.resolveSibling("src"));
-    }
+    projects.makeCheckout();
   }
 
   @Test
@@ -114,8 +82,8 @@ class InstalledLibraryTest {
             .env("HOLDFAST_DATABASE_PASSWORD", database.password())
             .run();
     assertThat(migrated.code()).as("%s", migrated).isZero();
-    maven.env("DATABASE_URL", urlOf(database));
-    Path shop = copyOf("shop");
+    maven.env("DATABASE_URL", UserProjects.urlOf(database));
+    Path shop = projects.copyOf("shop");
 
     List<Shown> ofShop = shown("examples/shop/README.md");
     assertThat(ofShop).hasSize(3).startsWith(shown.getFirst());
@@ -149,10 +117,6 @@ class InstalledLibraryTest {
     assertEverythingIsDone(database, 2);
   }
 
-  private static String urlOf(TestDatabase database) {
-    return database.url() + "?user=" + database.user() + "&password=" + database.password();
-  }
-
   @Test
   @OnlyWithAll
   void a_spring_boot_application_builds_tests_and_runs_with_the_starter(TestDatabase databases)
@@ -166,16 +130,14 @@ class InstalledLibraryTest {
         .doesNotContain("holdfast-testkit", "holdfast-server");
 
     TestDatabase database = databases.empty();
-    maven.env("DATABASE_URL", urlOf(database));
-    Path shop = copyOf("spring-shop");
+    maven.env("DATABASE_URL", UserProjects.urlOf(database));
+    Path shop = projects.copyOf("spring-shop");
     assertThat(maven.run(shop, shown.get(1).command()))
         .anyMatch(line -> line.contains("Tests run: 3, Failures: 0, Errors: 0, Skipped: 0"));
 
-    List<String> command = new ArrayList<>(List.of(shown.get(2).command().split(" ")));
-    command.set(0, Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("--server.port=0");
+    List<String> command = UserProjects.java(shown.get(2), "--server.port=0");
     ProcessBuilder builder = new ProcessBuilder(command).directory(shop.toFile());
-    builder.environment().put("DATABASE_URL", urlOf(database));
+    builder.environment().put("DATABASE_URL", UserProjects.urlOf(database));
     try (ChildProcess application = ChildProcess.start(builder)) {
       String port = application.awaitLine("Tomcat started on port (\\d+)", FIRST_START).group(1);
       assertThat(curl(shown.get(3), port)).contains("\"duplicate\":false");
@@ -252,39 +214,13 @@ class InstalledLibraryTest {
         .isEqualTo(2L * orders);
   }
 
-  /** A command that a document leaves to this test, and what it is said to print. */
-  private record Shown(String command, List<String> printed) {}
-
   private static List<Shown> shown(String document) throws IOException {
-    List<Shown> all = new ArrayList<>();
-    for (Markdown.Block block : Markdown.blocks(Path.of(document))) {
-      if (block.comment().equals("run by: InstalledLibraryTest")) {
-        for (String line : block.lines()) {
-          if (line.startsWith("$ ")) {
-            all.add(new Shown(line.substring(2), new ArrayList<>()));
-          } else {
-            all.getLast().printed().add(line);
-          }
-        }
-      }
-    }
-    return all;
+    return UserProjects.shown(document, InstalledLibraryTest.class);
   }
 
   private static String withoutWhatDiffers(String line) {
     return line.replaceAll("\u001b\\[[0-9;]*m", "")
         .replaceAll("\\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\b", "ID");
-  }
-
-  private Path copyOf(String example) throws IOException {
-    Path from = ROOT.resolve("examples").resolve(example);
-    Path to = processes.folder().resolve(example);
-    try (Stream<Path> files = Files.walk(from)) {
-      for (Path file : files.filter(file -> !file.startsWith(from.resolve("target"))).toList()) {
-        Files.copy(file, to.resolve(from.relativize(file)));
-      }
-    }
-    return to;
   }
 
   /** The part of a dependency tree below our library, as group:artifact. */

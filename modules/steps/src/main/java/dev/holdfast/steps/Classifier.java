@@ -3,7 +3,11 @@ package dev.holdfast.steps;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.value.RefusedException;
 
-/** What kind of trouble a throwable or an exit code is. Only what is known for sure is final. */
+/**
+ * What kind of trouble a throwable or an exit code is. Only what is known for sure is final.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public final class Classifier {
   // From sysexits.h, and what shells answer for a program they cannot run.
   private static final int USAGE = 64;

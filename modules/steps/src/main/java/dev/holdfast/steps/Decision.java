@@ -10,6 +10,8 @@ import java.util.function.Predicate;
  * What comes before an attempt, and after a failed one. Pure functions: the loop only carries them
  * out.
  *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ *
  * @param failureClass that of the attempt, or {@link FailureClass#STUCK_NO_PROGRESS} when it fails
  *     like those before it
  * @param because for people

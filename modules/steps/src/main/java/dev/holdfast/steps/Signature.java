@@ -16,6 +16,8 @@ import java.util.regex.Pattern;
  * are equal. Looks at the last 40 lines, at most 8 Ki characters. It keeps words: they are scrubbed
  * before they are normalised, when secrets still have their form, and again when nothing is changed
  * any more.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class Signature {
   private static final int MOST_LINES = 40;

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One attempt of a step, on a thread of its own, while the caller's thread watches its time. An
  * attempt that ignores being stopped is left behind: what it still does is ignored.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class StepAttempt<T extends @Nullable Object> {
   private static final ThreadLocal<@Nullable AttemptClock> CLOCK = new ThreadLocal<>();

@@ -7,6 +7,7 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Text;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -79,14 +80,25 @@ public final class JobsAssert {
 
   /** The jobs, the newest first. */
   public List<JobStatus> times(int expected) {
-    List<JobStatus> all = holdfast.queries().list(filter);
-    List<JobStatus> found = all.stream().filter(wanted).toList();
+    List<JobStatus> found = all().stream().filter(wanted).toList();
     if (found.size() != expected) {
       throw new AssertionError(
           "expected %d job(s) %s, but there are %d; of this kind there are:%n%s"
               .formatted(expected, description, found.size(), shown()));
     }
     return found;
+  }
+
+  /** One list has at most {@link JobFilter#MOST} of them. */
+  private List<JobStatus> all() {
+    List<JobStatus> all = new ArrayList<>();
+    List<JobStatus> page = holdfast.queries().list(filter);
+    all.addAll(page);
+    while (page.size() == filter.limit()) {
+      page = holdfast.queries().list(filter.before(page.getLast().id()));
+      all.addAll(page);
+    }
+    return all;
   }
 
   private String shown() {

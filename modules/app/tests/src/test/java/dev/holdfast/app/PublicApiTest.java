@@ -13,6 +13,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,13 +27,42 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Which packages of the library are for services: the guide lists them, all others say no. */
+/** Which packages of the libraries are for services: the guide lists them, all others say no. */
 class PublicApiTest {
   private static final Path ROOT = AssembledProgram.checkout();
   private static final List<String> MODULES =
-      List.of("holdfast", "model", "queue", "worker", "steps", "redaction");
+      List.of(
+          "holdfast",
+          "model",
+          "queue",
+          "worker",
+          "steps",
+          "redaction",
+          "process",
+          "programs",
+          "contract",
+          "client",
+          "embedded",
+          "test",
+          "micrometer",
+          "opentelemetry",
+          "spring-boot-starter");
   private static final String NOT = "Not part of the API";
   private static final String ROOT_PACKAGE = "dev.holdfast";
+
+  /** Packages of which a service uses all that is public. */
+  private static final Set<String> ENTRIES =
+      Set.of(
+          ROOT_PACKAGE,
+          "dev.holdfast.spring",
+          "dev.holdfast.test",
+          "dev.holdfast.micrometer",
+          "dev.holdfast.opentelemetry",
+          "dev.holdfast.client.worker",
+          "dev.holdfast.programs");
+
+  /** What services compare with. */
+  private static final Set<String> CONSTANTS = Set.of("dev.holdfast.model.job.EventType");
 
   /** Named beside the packages. */
   private static final Set<String> SINGLE =
@@ -97,10 +129,7 @@ class PublicApiTest {
   @Test
   void methods_of_the_api_use_only_types_of_the_api() throws IOException {
     Set<String> api = listed();
-    JavaClasses classes =
-        new ClassFileImporter()
-            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-            .importPackages(ROOT_PACKAGE);
+    JavaClasses classes = classes();
     Set<String> leaks = new TreeSet<>();
     for (JavaClass each : classes) {
       if (api.contains(each.getPackageName()) && isPublic(each)) {
@@ -117,6 +146,82 @@ class PublicApiTest {
       }
     }
     assertThat(leaks).isEmpty();
+  }
+
+  private static JavaClasses classes() {
+    return new ClassFileImporter()
+        .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+        .importPackages(ROOT_PACKAGE);
+  }
+
+  /**
+   * What a service can get from the entry points: types of methods and fields, what they extend,
+   * and what extends them. Exceptions are caught and thrown, so they count as well.
+   */
+  private static Set<JavaClass> reachable(JavaClasses classes, Set<String> api) {
+    Set<JavaClass> found = new HashSet<>();
+    Deque<JavaClass> next = new ArrayDeque<>();
+    for (JavaClass each : classes) {
+      boolean entry =
+          ENTRIES.contains(each.getPackageName())
+              || CONSTANTS.contains(each.getName())
+              || each.getSimpleName().endsWith("Exception");
+      if (isPublic(each) && entry) {
+        next.add(each);
+      }
+    }
+    while (!next.isEmpty()) {
+      JavaClass type = next.poll().getBaseComponentType();
+      if (!api.contains(type.getPackageName()) || !found.add(type)) {
+        continue;
+      }
+      type.getMethods().stream()
+          .filter(method -> method.getModifiers().contains(JavaModifier.PUBLIC))
+          .filter(method -> !OWN_USE.contains(type.getSimpleName() + "." + method.getName()))
+          .forEach(method -> next.addAll(method.getAllInvolvedRawTypes()));
+      type.getFields().stream()
+          .filter(field -> field.getModifiers().contains(JavaModifier.PUBLIC))
+          .forEach(field -> next.addAll(field.getAllInvolvedRawTypes()));
+      next.addAll(type.getAllRawSuperclasses());
+      next.addAll(type.getAllRawInterfaces());
+      next.addAll(type.getSubclasses());
+      type.getEnclosingClass().ifPresent(next::add);
+    }
+    return found;
+  }
+
+  @Test
+  void public_types_that_services_cannot_reach_say_that_they_are_not_part_of_the_api()
+      throws IOException {
+    Set<String> api = listed();
+    JavaClasses classes = classes();
+    Set<JavaClass> reachable = reachable(classes, api);
+    Set<String> silent = new TreeSet<>();
+    Set<String> wrong = new TreeSet<>();
+    for (JavaClass each : classes) {
+      if (isPublic(each) && each.isTopLevelClass() && api.contains(each.getPackageName())) {
+        boolean denies = source(each).contains(NOT);
+        if (!denies && !reachable.contains(each)) {
+          silent.add(each.getName());
+        }
+        if (denies && reachable.contains(each)) {
+          wrong.add(each.getName());
+        }
+      }
+    }
+    assertThat(silent).as("cannot be reached, and do not say '%s'", NOT).isEmpty();
+    assertThat(wrong).as("can be reached, and say '%s'", NOT).isEmpty();
+  }
+
+  private static String source(JavaClass type) throws IOException {
+    String path = type.getName().replace('.', '/') + ".java";
+    for (String module : MODULES) {
+      Path file = ROOT.resolve("modules/" + module + "/src/main/java/" + path);
+      if (Files.exists(file)) {
+        return Files.readString(file);
+      }
+    }
+    throw new AssertionError("no source of " + type.getName());
   }
 
   private static boolean isPublic(JavaClass type) {

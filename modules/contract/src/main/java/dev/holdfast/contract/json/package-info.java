@@ -1,4 +1,8 @@
-/** JSON as it is read and written on the wire. */
+/**
+ * JSON as it is read and written on the wire.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 @NullMarked
 package dev.holdfast.contract.json;
 

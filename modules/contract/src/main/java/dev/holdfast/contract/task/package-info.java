@@ -1,4 +1,8 @@
-/** The worker protocol of single tasks, for workers in any language. */
+/**
+ * The worker protocol of single tasks, for workers in any language.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 @NullMarked
 package dev.holdfast.contract.task;
 

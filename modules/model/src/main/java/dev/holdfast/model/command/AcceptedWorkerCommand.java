@@ -2,7 +2,11 @@ package dev.holdfast.model.command;
 
 import java.util.List;
 
-/** What became of a command to a worker. */
+/**
+ * What became of a command to a worker.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public sealed interface AcceptedWorkerCommand {
   /** Its supervisors will do it. */
   record Given(List<WorkerCommand> commands) implements AcceptedWorkerCommand {

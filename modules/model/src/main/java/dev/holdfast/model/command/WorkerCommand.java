@@ -8,7 +8,11 @@ import java.time.Instant;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** A command for one worker process, with the operator's name and reason. */
+/**
+ * A command for one worker process, with the operator's name and reason.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public record WorkerCommand(
     long id,
     String supervisor,

@@ -10,6 +10,8 @@ import java.util.regex.Pattern;
  * The header {@code traceparent} of W3C Trace Context, by which a trace continues from one service
  * to the next. The worker gets the value that was given at the enqueue; {@code
  * holdfast-opentelemetry} makes spans of both.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class Traceparent {
   private static final int LENGTH = 55;

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One problem.
  *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ *
  * @param code for programs; it never changes
  * @param gist the problem without numbers, which stays the same while the problem lasts
  * @param message the problem with its numbers

@@ -4,7 +4,11 @@ import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 
-/** The status of a worker process. */
+/**
+ * The status of a worker process.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public enum HealthStatus {
   /** It was started and is not ready yet. */
   STARTING,

@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * How one process of a supervised worker ended.
  *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ *
  * @param pid null if no process could be started
  * @param status STOPPING if it was asked to end, otherwise CRASHED or FAILED
  * @param exitCode null if it had none

@@ -6,6 +6,8 @@ import java.time.Instant;
 /**
  * A supervisor and its last report.
  *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ *
  * @param silentFor time since that report, by the database's clock
  */
 public record SupervisorHealth(String name, String host, Instant lastSeen, Duration silentFor) {

@@ -5,6 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the exit code of a worker process means, and what to do about it.
  *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ *
  * @param name how it is shown
  */
 public record WorkerExit(int code, String name, String meaning, String hint) {

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * All workers: supervised processes, and others that hold leases.
  *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ *
  * @param now by the database's clock
  */
 public record WorkerFleet(

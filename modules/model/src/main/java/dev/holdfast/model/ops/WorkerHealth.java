@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The health row of a worker process, written by its supervisor and by itself.
  *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ *
  * @param supervisor the name of its supervisor
  * @param component the name of the worker, {@code worker:{queue}:{n}}
  * @param incarnation the number of its process, counted from the first

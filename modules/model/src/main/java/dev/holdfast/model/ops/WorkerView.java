@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A worker, as all that is known of it shows it: the row of its process, and the leases it holds.
  *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ *
  * @param supervisor null for a worker without a supervisor, which is known by its leases only
  * @param workerId the name under which it holds leases, if it does
  * @param status one that is silent is shown as crashed

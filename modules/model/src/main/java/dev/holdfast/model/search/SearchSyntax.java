@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Words without a known name before a colon are a text that the job must contain, in this order.
  * Double quotes keep blanks and colons together.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class SearchSyntax {
   public static final int LONGEST = 500;

@@ -6,6 +6,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * Random waits, so that many that began to wait at the same moment do not end at the same moment.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class Jitter {
   private Jitter() {}

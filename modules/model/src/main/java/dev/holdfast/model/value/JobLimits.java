@@ -3,7 +3,11 @@ package dev.holdfast.model.value;
 import java.time.Duration;
 import java.time.Instant;
 
-/** Limits on the values of a job, for every way to set them. */
+/**
+ * Limits on the values of a job, for every way to set them.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public final class JobLimits {
   private JobLimits() {}
 

@@ -8,7 +8,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** How large things may be. A limit that is hit gives a typed refusal, never a cut payload. */
+/**
+ * How large things may be. A limit that is hit gives a typed refusal, never a cut payload.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public final class Limits {
   public static final int PAYLOAD_BYTES = 1 << 20;
   public static final int RESULT_BYTES = 1 << 20;

@@ -8,6 +8,8 @@ import java.util.function.LongSupplier;
  * Tells the first of many callers that a service is unavailable, and the first that reaches it
  * again, so that each change is logged once. A call counts only if it was started after the last
  * change: an earlier call says nothing about the present.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class Outage {
   /** An unstable service is logged no more often than this. */

@@ -2,7 +2,11 @@ package dev.holdfast.model.value;
 
 import java.util.Locale;
 
-/** A number and what it counts: 1 job, 2 jobs. */
+/**
+ * A number and what it counts: 1 job, 2 jobs.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public final class Plural {
   private Plural() {}
 

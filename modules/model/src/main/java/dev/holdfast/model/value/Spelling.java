@@ -4,7 +4,11 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** Suggests a known name for a misspelled one. */
+/**
+ * Suggests a known name for a misspelled one.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public final class Spelling {
   private Spelling() {}
 

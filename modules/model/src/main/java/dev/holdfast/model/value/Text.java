@@ -2,7 +2,11 @@ package dev.holdfast.model.value;
 
 import java.util.regex.Pattern;
 
-/** Bounds for text that comes from outside. */
+/**
+ * Bounds for text that comes from outside.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public final class Text {
   // Colours and the like: they begin with ESC, or with one character that stands for ESC [.
   private static final Pattern ESCAPE_SEQUENCE =

@@ -10,6 +10,8 @@ import java.util.UUID;
  *
  * <p>Ids of one process rise strictly, also within a millisecond and when the clock steps back:
  * jobs enqueued together share one {@code run_at}, and then the id decides which runs first.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class Uuid7 {
   private static final int COUNTER_BITS = 12;

@@ -4,7 +4,11 @@ import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.FailureCategory;
 import java.io.IOException;
 
-/** What a file system's refusal means for an attempt: try again later, perhaps elsewhere. */
+/**
+ * What a file system's refusal means for an attempt: try again later, perhaps elsewhere.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public final class DiskErrors {
   static final String DISK_FULL = "DISK_FULL";
   static final String DISK_FAILED = "DISK_FAILED";

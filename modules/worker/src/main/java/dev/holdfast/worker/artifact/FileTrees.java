@@ -18,6 +18,8 @@ import java.time.Instant;
 /**
  * Folders with all that is in them, which a program may have made and may still be changing. Links
  * are never followed.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class FileTrees {
   private FileTrees() {}

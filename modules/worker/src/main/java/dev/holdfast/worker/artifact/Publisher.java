@@ -29,6 +29,8 @@ import org.slf4j.LoggerFactory;
  * Publishes what attempts have made: staged in the store → accepted by the source, which is the
  * fence → moved to its place. What was accepted and not moved, because its worker died just then,
  * is moved by the next attempt.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class Publisher {
   private static final Logger log = LoggerFactory.getLogger(Publisher.class);

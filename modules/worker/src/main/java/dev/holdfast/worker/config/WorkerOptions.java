@@ -12,6 +12,8 @@ import java.util.List;
 /**
  * How a worker works.
  *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ *
  * @param worker the name its leases carry; another one for every process, or a crash would hide
  *     behind the name of its successor
  * @param queues served in turn

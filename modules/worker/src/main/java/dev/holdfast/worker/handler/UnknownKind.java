@@ -2,7 +2,11 @@ package dev.holdfast.worker.handler;
 
 import java.time.Duration;
 
-/** How long a job is left alone by a worker that does not know its kind, so that others may. */
+/**
+ * How long a job is left alone by a worker that does not know its kind, so that others may.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ */
 public final class UnknownKind {
   private static final Duration FIRST = Duration.ofSeconds(1);
   private static final Duration LONGEST = Duration.ofSeconds(30);

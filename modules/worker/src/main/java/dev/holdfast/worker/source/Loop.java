@@ -12,6 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs something again and again, on a thread of its own that user code cannot starve. What is run
  * says how long to wait; what it throws is logged and waited off, and never ends the loop.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class Loop {
   private static final Logger log = LoggerFactory.getLogger(Loop.class);

@@ -13,6 +13,8 @@ import java.util.function.Function;
 /**
  * The job source for attempts, which cannot continue without an answer: calls are repeated until
  * there is one.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class RetryingSource implements Publisher.Source {
   private static final Duration PAUSE = Duration.ofSeconds(1);

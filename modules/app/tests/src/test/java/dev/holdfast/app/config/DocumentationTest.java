@@ -27,16 +27,23 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** The pages say what the code does: names, numbers and links that can be checked. */
+/** The pages say what the code does: names and numbers that can be checked. */
 class DocumentationTest {
   private static final Path ROOT = AssembledProgram.checkout();
-  private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:\\s]+)(#[^)]*)?\\)");
 
   /** The first thing said of a finding, on a line of its own. */
   private static final Pattern CODE =
       Pattern.compile("^ +\"([a-z]+_[a-z_]+)\",$", Pattern.MULTILINE);
 
   private static final Pattern VARIABLE = Pattern.compile("\\bHOLDFAST_[A-Z_]*[A-Z]\\b(?!_)");
+
+  private static final String COMMANDS =
+      """
+      # Commands
+
+      What `holdfast help COMMAND` prints, for every command. This page is generated from the program. [The command line](cli.md)
+      explains the commands and shows them at work.
+      """;
 
   private static String page(String name) throws IOException {
     return Files.readString(ROOT.resolve(name));
@@ -146,24 +153,41 @@ class DocumentationTest {
     assertThat(missing).isEmpty();
   }
 
+  /**
+   * As {@code holdfast help} prints them. To write the page anew: {@code -Dholdfast.write=true},
+   * with this test.
+   */
+  @Test
+  void the_page_of_commands_has_the_help_of_each() throws IOException {
+    StringBuilder page = new StringBuilder(COMMANDS);
+    commands(Main.commandLine())
+        .filter(spec -> !spec.usageMessage().hidden() && !spec.name().equals("help"))
+        .forEach(
+            spec ->
+                page.append("\n## ")
+                    .append(spec.qualifiedName())
+                    .append("\n\n```text\n")
+                    .append(help(spec))
+                    .append("\n```\n"));
+    if (Boolean.getBoolean("holdfast.write")) {
+      Files.writeString(ROOT.resolve("docs/commands.md"), page);
+    }
+    assertThat(page("docs/commands.md")).isEqualTo(page.toString());
+  }
+
+  private static String help(CommandSpec spec) {
+    return spec.commandLine()
+        .getUsageMessage(CommandLine.Help.Ansi.OFF)
+        .lines()
+        .map(String::stripTrailing)
+        .collect(Collectors.joining("\n"))
+        .strip();
+  }
+
   private static Stream<CommandSpec> commands(CommandLine root) {
     return Stream.concat(
         Stream.of(root.getCommandSpec()),
         root.getSubcommands().values().stream().flatMap(DocumentationTest::commands));
-  }
-
-  @Test
-  void links_between_the_pages_resolve() throws IOException {
-    List<String> broken = new ArrayList<>();
-    for (Path page : pages()) {
-      Matcher link = LINK.matcher(Files.readString(page));
-      while (link.find()) {
-        if (!Files.exists(page.resolveSibling(link.group(1)))) {
-          broken.add(ROOT.relativize(page) + " -> " + link.group(1));
-        }
-      }
-    }
-    assertThat(broken).isEmpty();
   }
 
   private static List<Path> pages() throws IOException {
