@@ -2,8 +2,8 @@
 import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { ask, attempt } from './dialogs.js';
-import { exactly, millis, moment, span } from './format.js';
-import { ago, badge, cut, empty, QUIET_MS, time, View } from './parts.js';
+import { exactly, millis, moment, now, shortMoment, span } from './format.js';
+import { ago, badge, cut, empty, none, QUIET_MS, time, View } from './parts.js';
 import { get, post, put, remove } from './server.js';
 
 const MISSED = ['ONCE', 'SKIP', 'ALL'];
@@ -102,6 +102,14 @@ class Schedules extends View {
         <tbody>${all.length === 0 ? empty(9, this.schedules ? 'There is no schedule' : 'Loading …') : repeat(all, (each) => each.name, (each) => this.#row(each))}</tbody></table></div>`;
   }
 
+  /** The first with how long it takes until then, the others after it. */
+  #times([next, ...others]) {
+    if (!next) return none;
+    const left = millis(next) - now();
+    return html`<span>${time(next)} <span class="dim">${left > 0 ? `in ${span(Math.ceil(left / 1000) * 1000)}` : 'now'}</span></span>
+      <span class="dim">${others.map((at, i) => html`${i ? ' · ' : nothing}<time datetime=${at} title=${exactly(at)}>${shortMoment(at)}</time>`)}</span>`;
+  }
+
   /** The newest first: the last one in words, those before it as marks. */
   #runs(each) {
     const [last, ...before] = each.lastRuns ?? [];
@@ -116,8 +124,8 @@ class Schedules extends View {
     const button = (text, act) => html`<button type="button" class="small" aria-label="${text} ${each.name}" @click=${act}>${text}</button>`;
     return html`<tr><td>${cut(each.name)} ${each.pausedAt ? badge('paused') : nothing} ${each.fireError ? html`<span class="badge s-failed" title=${each.fireError}>broken</span>` : nothing}</td>
       <td class="mono">${each.cron}</td><td>${each.zone}</td><td>${cut(each.kind)}</td><td><a class="cut" href="#/queues/${encodeURIComponent(each.queue)}">${each.queue}</a></td>
-      <td class="num">${each.upcoming.length ? each.upcoming.map((at, i) => html`${i ? html`<br>` : nothing}<span class=${i ? 'dim' : ''}>${time(at)}</span>`) : html`<span class="dim">–</span>`}</td>
-      <td class="num">${time(each.lastFiredAt)}</td><td>${this.#runs(each)}</td>
+      <td class="times">${this.#times(each.upcoming)}</td>
+      <td class="num">${each.lastFiredAt ? time(each.lastFiredAt) : none}</td><td>${this.#runs(each)}</td>
       ${this.mayOperateAll
         ? html`<td class="r"><span class="buttons">${button('Run now', () => this.#run(each.name))}${button(each.pausedAt ? 'Resume' : 'Pause', () => this.#do(each.name, each.pausedAt ? 'resume' : 'pause'))}${button('Change', () => this.#edit(each))}${button('Delete', () => this.#remove(each.name))}</span></td>`
         : nothing}</tr>`;

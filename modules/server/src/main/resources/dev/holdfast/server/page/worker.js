@@ -3,7 +3,7 @@ import { html, nothing, svg } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { count, millis, moment, now, span } from './format.js';
 import { live } from './live.js';
-import { ago, badge, copyButton, cut, empty, jobLink, long, progressBar, QUIET_MS, time, View } from './parts.js';
+import { ago, badge, copyButton, cut, empty, jobLink, long, none, progressBar, QUIET_MS, time, View } from './parts.js';
 import { get, query } from './server.js';
 import { commandButtons } from './worker-commands.js';
 
@@ -89,6 +89,7 @@ class WorkerView extends View {
 
   /** Whoever reads its end goes on reading its end. */
   updated(changed) {
+    super.updated(changed);
     const shown = changed.has('log') ? this.querySelector('pre.log') : null;
     if (shown && this.atEnd) shown.scrollTop = shown.scrollHeight;
   }
@@ -111,7 +112,7 @@ class WorkerView extends View {
       ['Process', worker.pid ?? '–'],
       ['Supervisor', worker.supervisor],
       ['Queues', cut(worker.queues.join(', '))],
-      ['Restarts', html`${count(worker.restarts)} <span class="dim">since it was healthy for long</span>`],
+      ['Restarts', html`${count(worker.restarts)} <span class="dim">since it was last healthy for 5 minutes</span>`],
       ['Last restart', worker.lastRestart && time(worker.lastRestart)],
       ['Next restart', worker.nextRestart && time(worker.nextRestart)],
       ['Last exit', worker.exit && html`${worker.exit.name} <span class="dim">${worker.exit.code}: ${worker.exit.meaning}</span>`],
@@ -142,7 +143,7 @@ class WorkerView extends View {
         <tbody>${all.length === 0 ? empty(6, this.exits ? 'No process of it has ended in the last thirty days' : 'Loading …') : all.slice(0, 50).map((each) => html`<tr>
           <td class="r num">${time(each.endedAt)}</td><td>${badge(each.status === 'stopping' ? 'stopped' : each.status)}</td><td class="r num">${each.pid ?? '–'}</td>
           <td class="r num">${each.startedAt ? span(millis(each.endedAt) - millis(each.startedAt)) : '–'}</td>
-          <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.hint}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : html`<span class="dim">–</span>`}</td>
+          <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.hint}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : none}</td>
           <td>${long(each.reason)}</td></tr>`)}</tbody></table></div></section>`;
   }
 

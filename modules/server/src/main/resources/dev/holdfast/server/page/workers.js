@@ -3,7 +3,7 @@ import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { ask } from './dialogs.js';
 import { count, millis, now, span } from './format.js';
-import { ago, badge, cut, empty, jobLink, long, QUIET_MS, time, View } from './parts.js';
+import { ago, badge, cut, empty, jobLink, long, none, QUIET_MS, time, View, workerPage } from './parts.js';
 import { get, post } from './server.js';
 import { COMMANDS, commandButtons } from './worker-commands.js';
 
@@ -58,14 +58,14 @@ class Workers extends View {
 
   #row(each) {
     return html`<tr>
-      <td>${each.supervisor && this.session?.tenant === null ? html`<a class="cut" href="#/workers/${encodeURIComponent(each.component)}?${new URLSearchParams({ supervisor: each.supervisor })}">${each.component}</a>` : cut(each.component)} ${each.supervisor ? html`<span class="dim cut">${each.supervisor}</span>` : html`<span class="dim">no supervisor</span>`}</td>
+      <td>${workerPage(each, this)} ${each.supervisor ? html`<span class="dim cut">${each.supervisor}</span>` : html`<span class="dim">no supervisor</span>`}</td>
       <td>${badge(each.status)} ${each.pausedByOperator ? badge('paused') : nothing} ${each.stoppedByOperator ? badge('stopped') : nothing}</td>
-      <td class="r num">${each.pid ?? html`<span class="dim">–</span>`}</td>
+      <td class="r num">${each.pid ?? none}</td>
       <td>${cut(each.queues.join(', '))}</td>
-      <td>${each.currentJob ? html`${jobLink(each.currentJob)} <span class="dim num">${each.oldestJobStartedAt ? span(now() - millis(each.oldestJobStartedAt)) : ''}</span>` : html`<span class="dim">–</span>`}</td>
+      <td>${each.currentJob ? html`${jobLink(each.currentJob)} <span class="dim num">${each.oldestJobStartedAt ? span(now() - millis(each.oldestJobStartedAt)) : ''}</span>` : none}</td>
       <td class="r num">${count(each.runningJobs)}</td>
       <td class="r num" title=${each.lastRestart ? `last ${each.lastRestart}` : ''}>${count(each.restarts)}</td>
-      <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.hint ?? ''}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : html`<span class="dim">–</span>`}</td>
+      <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.hint ?? ''}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : none}</td>
       <td>${each.nextRestart ? html`<span class="dim">restarts ${time(each.nextRestart)}</span>` : nothing} ${each.reason ? long(each.reason) : nothing}</td>
       <td class="r num">${ago(each.lastSeen)}</td>
       ${this.mayOperateAll ? html`<td class="r">${each.supervisor ? commandButtons(each, this) : nothing}</td>` : nothing}</tr>`;
