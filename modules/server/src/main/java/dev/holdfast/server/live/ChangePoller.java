@@ -100,8 +100,7 @@ final class ChangePoller {
   /** Called often, by one thread. Does not block. */
   void tick() {
     long now = System.nanoTime();
-    boolean due =
-        now - next >= 0 || (feed.isAwaited() && now - ended >= AWAITED_REST.toNanos());
+    boolean due = now - next >= 0 || (feed.isAwaited() && now - ended >= AWAITED_REST.toNanos());
     if (!polling && !due) {
       waitedSince = now;
     } else if (!polling && permits.tryAcquire()) {

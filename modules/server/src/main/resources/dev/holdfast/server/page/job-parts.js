@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import './diff.js';
 import { bytes, clipped, count, millis, now, span } from './format.js';
 import { stepActions } from './job-actions.js';
-import { badge, copyButton, cut, empty, long, none, time, workerLink } from './parts.js';
+import { badge, copyButton, cut, long, none, time, workerLink } from './parts.js';
 import { withTerm } from './search.js';
 import { jobPath } from './server.js';
 import { kindOf } from './timeline.js';
@@ -30,7 +30,7 @@ export function facts({ job }) {
   const all = [
     ['Queue', html`<a class="cut" href="#/queues/${encodeURIComponent(job.queue)}">${job.queue}</a>`],
     ['Priority', job.priority],
-    ['Attempt', html`${count(job.attempt)} <span class="dim">(${job.failures} of ${job.maxAttempts} failures, ${job.crashes} of ${job.maxCrashes} crashes)</span>`],
+    ['Attempt', html`${count(job.attempt)} <span class="dim num">failures ${job.failures}/${job.maxAttempts}, crashes ${job.crashes}/${job.maxCrashes}</span>`],
     ['Worker', job.workerId && workerLink(job.workerId)],
     ['Created', time(job.createdAt)],
     ['Due', time(job.runAt)],
@@ -100,6 +100,7 @@ const signature = (failure) => failure && `${failure.code}\n${failure.message.re
 
 /** Attempts side by side: how long each took beside the longest, and which failed alike. */
 export function attemptTable(view) {
+  if (view.attempts.length === 0) return nothing;
   const end = now();
   const took = (each) => Math.max(0, (millis(each.endedAt) ?? end) - millis(each.startedAt));
   const longest = Math.max(1, ...view.attempts.map(took));
@@ -114,7 +115,7 @@ export function attemptTable(view) {
   };
   return html`<section aria-labelledby="attempts"><h2 id="attempts">Attempts</h2>
     <div class="scroll" tabindex="0"><table><thead><tr><th class="r">#</th><th>Outcome</th><th>Worker</th><th class="r">Started</th><th class="r">Took</th><th class="bars"><span class="hidden">Beside the longest</span></th><th>Failure</th></tr></thead>
-      <tbody>${view.attempts.length === 0 ? empty(7, 'None yet') : [...view.attempts].reverse().slice(0, MOST_EVENTS).map((each) => html`<tr><td class="r num">${each.attempt}</td><td>${badge(each.outcome)}</td><td>${workerLink(each.workerId)}</td>
+      <tbody>${[...view.attempts].reverse().slice(0, MOST_EVENTS).map((each) => html`<tr><td class="r num">${each.attempt}</td><td>${badge(each.outcome)}</td><td>${workerLink(each.workerId)}</td>
         <td class="r num">${time(each.startedAt)}</td><td class="r num">${span(took(each))}</td>
         <td class="bars"><svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="s-${each.outcome.toLowerCase()}" width=${(100 * took(each)) / longest} height="1"></rect></svg></td>
         <td>${alike(each)}${each.failure ? html`<details><summary class="cut long"><span class="code">${clipped(each.failure.code, 60)}</span> ${clipped(each.failure.message, 160)}</summary><pre class="text">${clipped(`${each.failure.message}\n\n${each.failure.stackTrace ?? ''}`, MOST_TEXT)}</pre></details>` : none}</td></tr>`)}</tbody></table></div></section>`;

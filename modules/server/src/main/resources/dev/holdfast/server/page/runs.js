@@ -126,9 +126,9 @@ class RunView extends View {
       <dl class="facts">
         <div><dt>Jobs</dt><dd>${count(run.jobs)}${run.more ? ' or more' : ''}</dd></div>
         <div><dt>Created</dt><dd>${time(run.createdAt)}</dd></div>
-        <div><dt>Started</dt><dd>${time(run.startedAt)}</dd></div>
-        <div><dt>Ended</dt><dd>${time(run.finishedAt)}</dd></div>
-        <div><dt>Took</dt><dd>${span(tookOf(run))}</dd></div>
+        ${run.startedAt ? html`<div><dt>Started</dt><dd>${time(run.startedAt)}</dd></div>` : nothing}
+        ${run.finishedAt ? html`<div><dt>Ended</dt><dd>${time(run.finishedAt)}</dd></div>` : nothing}
+        ${run.startedAt ? html`<div><dt>Took</dt><dd>${span(tookOf(run))}</dd></div>` : nothing}
         <div><dt>States</dt><dd>${STATES.filter((state) => run.states[state]).map((state) => html`${badge(state)} <span class="num">${count(run.states[state])}</span> `)}</dd></div>
       </dl>
       ${run.jobs > jobs.length ? html`<p class="notice">The first ${count(jobs.length)} jobs are shown.</p>` : nothing}

@@ -115,7 +115,7 @@ class Schedules extends View {
     const [last, ...before] = each.lastRuns ?? [];
     if (!last) return html`<span class="dim">none</span>`;
     const took = (run) => (run.finishedAt ? `, took ${span(millis(run.finishedAt) - millis(run.startedAt ?? run.createdAt))}` : '');
-    return html`<a href="#/jobs/${last.id}" title="${last.id}${took(last)}">${badge(last.state)}</a> <span class="dim num">${ago(last.createdAt)} ago</span>
+    return html`<span class="num"><a href="#/jobs/${last.id}" title="${last.id}${took(last)}">${badge(last.state)}</a> <span class="dim">${ago(last.createdAt)} ago</span></span>
       ${before.length ? html`<div class="runs" role="group" aria-label="Jobs before it">${before.map((run) => html`<a class="run s-${run.state.toLowerCase()}" href="#/jobs/${run.id}"
         aria-label="${run.state.toLowerCase()} ${moment(run.createdAt)}" title="${run.state.toLowerCase()}, ${exactly(run.createdAt)}${took(run)}"></a>`)}</div>` : nothing}`;
   }
