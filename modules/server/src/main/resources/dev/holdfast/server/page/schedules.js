@@ -3,24 +3,17 @@ import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { ask, attempt } from './dialogs.js';
 import { exactly, millis, moment, now, shortMoment, span } from './format.js';
+import { readJson } from './json.js';
 import { ago, badge, cut, empty, none, QUIET_MS, time, View } from './parts.js';
 import { get, post, put, remove } from './server.js';
 
 const MISSED = ['ONCE', 'SKIP', 'ALL'];
 const path = (name, rest = '') => `/v1/schedules/${encodeURIComponent(name)}${rest}`;
 
-function parsed(text) {
-  try {
-    return JSON.parse(text || '{}');
-  } catch {
-    throw new Error('The payload is not JSON');
-  }
-}
-
 /** Fields that the form does not have stay as they are. */
 function changed(before, form) {
   const kept = before ? { priority: before.priority, maxCrashes: before.maxCrashes, ...(before.maxAttempts ? { maxAttempts: before.maxAttempts } : {}), ...(before.timeoutMs ? { timeoutMs: before.timeoutMs } : {}) } : {};
-  return { ...kept, cron: form.cron, zone: form.zone || 'UTC', kind: form.kind, queue: form.queue || 'default', missedFires: form.missedFires, allowOverlap: form.allowOverlap === 'yes', payload: parsed(form.payload) };
+  return { ...kept, cron: form.cron, zone: form.zone || 'UTC', kind: form.kind, queue: form.queue || 'default', missedFires: form.missedFires, allowOverlap: form.allowOverlap === 'yes', payload: readJson(form.payload, 'payload') };
 }
 
 class Schedules extends View {
@@ -71,7 +64,7 @@ class Schedules extends View {
   async #edit(before) {
     await ask({
       title: before ? `Change ${before.name}` : 'New schedule',
-      text: 'Five fields: minute, hour, day of month, month and day of week; or a word such as @daily.',
+      text: 'Five fields: minute, hour, day of month, month and day of week, or six with the second first; a word such as @daily; or @every 30s.',
       fields: [
         ...(before ? [] : [{ name: 'name', label: 'Name', required: true, pattern: '[A-Za-z0-9][A-Za-z0-9_.:\\/\\-]*' }]),
         { name: 'cron', label: 'Cron', required: true, value: before?.cron ?? '0 3 * * *' },

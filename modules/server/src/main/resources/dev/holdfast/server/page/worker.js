@@ -112,10 +112,10 @@ class WorkerView extends View {
       ['Process', worker.pid ?? '–'],
       ['Supervisor', worker.supervisor],
       ['Queues', cut(worker.queues.join(', '))],
-      ['Restarts', html`${count(worker.restarts)} <span class="dim">since it was last healthy for 5 minutes</span>`],
+      ['Restarts', html`<span title="Since it was last healthy for five minutes">${count(worker.restarts)}</span>`],
       ['Last restart', worker.lastRestart && time(worker.lastRestart)],
       ['Next restart', worker.nextRestart && time(worker.nextRestart)],
-      ['Last exit', worker.exit && html`${worker.exit.name} <span class="dim">${worker.exit.code}: ${worker.exit.meaning}</span>`],
+      ['Last exit', worker.exit && html`<span title=${`${worker.exit.meaning}. ${worker.exit.hint ?? ''}`}>${worker.exit.name} <span class="dim num">${worker.exit.code}</span></span>`],
       ['Why', worker.reason && long(worker.reason)],
       ['Seen', html`${ago(worker.lastSeen)} ago`],
     ];
@@ -126,12 +126,12 @@ class WorkerView extends View {
     const told = live.workers.get(this.#name);
     const ids = told?.jobs ?? [];
     return html`<section aria-labelledby="doing"><h2 id="doing">Running now <span class="dim num">${count(told?.runningJobs ?? 0)}</span></h2>
-      <div class="scroll" tabindex="0"><table><thead><tr><th>Job</th><th>Kind</th><th>Queue</th><th class="r">Attempt</th><th>Progress</th><th class="r">For</th></tr></thead>
-        <tbody>${ids.length === 0 ? empty(6, 'It runs no job') : repeat(ids, (id) => id, (id) => {
+      ${ids.length === 0 ? html`<p class="dim">It runs no job.</p>` : html`<div class="scroll" tabindex="0"><table><thead><tr><th>Job</th><th>Kind</th><th>Queue</th><th class="r">Attempt</th><th>Progress</th><th class="r">For</th></tr></thead>
+        <tbody>${repeat(ids, (id) => id, (id) => {
           const job = live.jobs.get(id);
           return html`<tr><td>${jobLink(id)}</td><td>${cut(job?.kind)}</td><td>${cut(job?.queue)}</td><td class="r num">${count(job?.attempt)}</td><td>${progressBar(job?.progress, job?.progressMessage)}</td>
             <td class="r num">${job?.startedAt ? span(now() - millis(job.startedAt)) : '–'}</td></tr>`;
-        })}</tbody></table></div></section>`;
+        })}</tbody></table></div>`}</section>`;
   }
 
   #ends() {
@@ -144,7 +144,7 @@ class WorkerView extends View {
           <td class="r num">${time(each.endedAt)}</td><td>${badge(each.status === 'stopping' ? 'stopped' : each.status)}</td><td class="r num">${each.pid ?? '–'}</td>
           <td class="r num">${each.startedAt ? span(millis(each.endedAt) - millis(each.startedAt)) : '–'}</td>
           <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.hint}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : none}</td>
-          <td>${long(each.reason)}</td></tr>`)}</tbody></table></div></section>`;
+          <td class="wrap">${each.reason ?? none}</td></tr>`)}</tbody></table></div></section>`;
   }
 
   /** How many ended in each of the last hours. */
