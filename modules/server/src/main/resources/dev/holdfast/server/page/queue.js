@@ -142,7 +142,7 @@ class QueueView extends View {
         <td><button type="button" class="link" aria-pressed=${this.#kind === kind} title="Show the history of this kind alone" @click=${() => this.#show({ kind: this.#kind === kind ? '' : kind })}>${cut(kind)}</button></td>
         ${states.map((state) => html`<td class="r num">${link(kind, state, each[state])}</td>`)}${tallyCells(each.jobs ?? none)}</tr>`)}
       ${kinds.size > 1 && this.kinds ? html`<tr class="sum"><td>all</td>${states.map((state) => html`<td class="r num">${atLeast(state, [...kinds.values()].reduce((sum, each) => sum + (each[state] ?? 0), 0))}</td>`)}${tallyCells(this.kinds.total)}</tr>` : nothing}</tbody></table></div>
-      ${this.counts?.more ? html`<p class="dim">A number with a + is at least: jobs that are not among the newest ${count(this.counts.searched)} are not in it.</p>` : nothing}`;
+      ${this.counts?.more && states.some((state) => this.counts.partial.includes(state) && [...kinds.values()].some((each) => each[state])) ? html`<p class="dim">A number with a + is at least: jobs that are not among the newest ${count(this.counts.searched)} are not in it.</p>` : nothing}`;
   }
 
   #workers() {
