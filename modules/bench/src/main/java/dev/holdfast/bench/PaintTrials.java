@@ -71,41 +71,41 @@ final class PaintTrials {
     new PageTrials(holdfast, jobs).prepare();
     List<Sample> samples = new ArrayList<>();
     AtomicInteger ended = new AtomicInteger();
+    AutoCloseable worker = holdfast.work(100, 0, number -> ended.incrementAndGet());
+    Thread flow = flow();
     try (HoldfastServer server = holdfast.server();
-        AutoCloseable worker = holdfast.work(100, 0, number -> ended.incrementAndGet());
-        AutoCloseable flow = flow();
         WebDriver browser = WebDriver.start()) {
       long start = System.nanoTime();
+      int before = ended.get();
       for (Map.Entry<String, List<String>> view : views().entrySet()) {
         samples.addAll(measured(view.getKey(), view.getValue(), server.url(), browser));
       }
-      double perSecond = ended.get() / ((System.nanoTime() - start) / 1e9);
+      double perSecond = (ended.get() - before) / ((System.nanoTime() - start) / 1e9);
       samples.add(
           Sample.of("events meanwhile", "holdfast", "events/s", perSecond * EVENTS_OF_A_JOB));
+    } finally {
+      flow.interrupt();
+      flow.join();
+      worker.close();
     }
     holdfast.clear();
     return samples;
   }
 
-  /** Enqueues at a steady rate until it is closed. */
-  private AutoCloseable flow() {
+  /** Enqueues at a steady rate until it is interrupted. */
+  private Thread flow() {
     int batch = EVENTS_PER_SECOND / EVENTS_OF_A_JOB / BATCHES_PER_SECOND;
-    Thread flow =
-        Thread.ofPlatform()
-            .name("flow")
-            .start(
-                () -> {
-                  long due = System.nanoTime();
-                  for (int first = 0; !Thread.currentThread().isInterrupted(); first += batch) {
-                    holdfast.enqueue(first, batch);
-                    due += 1_000_000_000L / BATCHES_PER_SECOND;
-                    Trials.sleep((int) Math.max(0, (due - System.nanoTime()) / 1_000_000));
-                  }
-                });
-    return () -> {
-      flow.interrupt();
-      flow.join();
-    };
+    return Thread.ofPlatform()
+        .name("flow")
+        .start(
+            () -> {
+              long due = System.nanoTime();
+              for (int first = 0; !Thread.currentThread().isInterrupted(); first += batch) {
+                holdfast.enqueue(first, batch);
+                due += 1_000_000_000L / BATCHES_PER_SECOND;
+                Trials.sleep(Math.max(0, (due - System.nanoTime()) / 1_000_000));
+              }
+            });
   }
 
   private static List<Sample> measured(

@@ -139,7 +139,7 @@ class RunView extends View {
   #actions({ id, states }) {
     const has = (all) => all.some((state) => states[state]);
     const act = (verb, state) => async () => {
-      await bulk(verb, { search: `run:${id} state:${state.join(',').toLowerCase()}` });
+      await bulk(verb, { search: `run:${id} state:${state.join(',').toLowerCase()}`, of: 'of this run' });
       this.refresh(0);
     };
     return html`<div class="actions" role="group" aria-label="Commands to this run">
