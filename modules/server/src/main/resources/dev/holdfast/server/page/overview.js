@@ -66,7 +66,7 @@ class Overview extends View {
         ${this.#tile('Done, 5 min', totals?.completed, '#/jobs?state=SUCCEEDED')}
         ${this.#tile('Failed, 5 min', totals?.failed, '#/jobs?state=FAILED', totals?.failed ? 'bad' : '')}
         <div class="tile"><span class="dim">Jobs per second</span><b class="num">${rate(totals?.ratePerSecond)}</b></div>
-        <div class="tile"><span class="dim">Empty in</span><b class="num">${totals?.emptyInMs === 0 ? 'now' : span(totals?.emptyInMs)}</b></div>
+        <div class="tile" title=${totals && totals.emptyInMs == null ? 'A queue has due jobs and none of them ends' : nothing}><span class="dim">Empty in</span><b class="num">${!totals ? '–' : totals.emptyInMs === 0 ? 'now' : (totals.emptyInMs == null ? 'never' : span(totals.emptyInMs))}</b></div>
       </div>
       ${this.#attention()}
       <section aria-labelledby="plots">
