@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from holdfast import (
+    FailedException,
     FailureCategory,
     Job,
     RefusedException,
@@ -112,3 +113,12 @@ def test_mistakes_are_named_before_anything_runs() -> None:
 def test_categories_are_retried_as_the_server_does() -> None:
     retried = {one.name for one in FailureCategory if one.retryable}
     assert retried == {"USER_CODE", "INFRASTRUCTURE", "TIMEOUT"}
+
+
+def test_some_codes_are_not_retried_whatever_their_category() -> None:
+    def failed(code: str, retryable: bool | None = None) -> FailedException:
+        return FailedException(FailureCategory.USER_CODE, code, "why", retryable=retryable)
+
+    assert failed("ANY_OTHER").retryable
+    assert not failed("VALIDATION").retryable
+    assert failed("VALIDATION", True).retryable

@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import computing
@@ -61,6 +62,32 @@ def test_progress_log_and_events_are_there_when_the_job_has_ended(
     status = run("double", {"n": 1})
     assert holdfast.log(status.id) == "from the process\n"
     assert "computed" in [event["type"] for event in holdfast.timeline(status.id)]
+
+
+def test_a_handler_knows_its_job(make_worker: MakeWorker, run: Run, queue: str) -> None:
+    worker = make_worker()
+
+    @worker.handler("k")
+    def handle(payload: Any, ctx: JobContext) -> Any:
+        job = ctx.job
+        if ctx.attempt == 1:
+            raise FailedException(FailureCategory.INFRASTRUCTURE, "BUSY", "once", retry_after=0)
+        assert job.deadline is not None
+        assert job.last_failure is not None
+        ahead = (job.deadline - job.enqueued_at).total_seconds()
+        known = [job.tenant, job.workspace, job.run_key, job.asset_id, job.partition_key]
+        return [job.id, job.queue, job.run, *known, job.resources, list(job.tags), job.failures,
+                job.max_attempts, job.last_failure["code"], ahead > 3000]  # fmt: skip
+
+    worker.start()
+    status = run(
+        "k", max_attempts=4, deadline=datetime.now(timezone.utc) + timedelta(hours=1),
+        run_key="mine", asset_id="a", partition_key="p", resources={"cpu": 2}, tags=("t",),
+    )  # fmt: skip
+    assert status.result == [
+        status.id, queue, status.id, "default", "default", "mine", "a", "p", {"cpu": 2}, ["t"], 1,
+        4, "BUSY", True,
+    ]  # fmt: skip
 
 
 @dataclass

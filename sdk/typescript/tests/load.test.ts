@@ -28,7 +28,7 @@ test(`memory is flat over ${JOBS} jobs, and the rate is said`, async (t) => {
   const cpu = process.cpuUsage();
   await worker.start();
   await until("all have run", () => ran >= JOBS, 600_000);
-  await worker.stop();
+  await worker.close();
   const seconds = (performance.now() - began) / 1000;
   const { user, system } = process.cpuUsage(cpu);
   const late = heap();

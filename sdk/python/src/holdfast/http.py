@@ -14,7 +14,12 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from .errors import KeyRefusedException, RefusedException, ServerUnavailableException
+from .errors import (
+    KeyRefusedException,
+    NotFoundException,
+    RefusedException,
+    ServerUnavailableException,
+)
 
 JSON = "application/json"
 BYTES = "application/octet-stream"
@@ -216,4 +221,6 @@ def problem(status: int, retry_after: str | None, content: bytes) -> Exception:
     if status in (401, 403):
         advice = "make a key with 'holdfast keys create --role ...' and pass it as api_key"
         return KeyRefusedException(status, error, f"{message}; {advice}", fields)
+    if status == 404:
+        return NotFoundException(status, error, message, fields)
     return RefusedException(status, error, message, fields)

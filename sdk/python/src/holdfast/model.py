@@ -175,6 +175,16 @@ class JobStatus:
 
 
 @dataclass(frozen=True)
+class Cancellation:
+    """What a cancel came to. ``outcome`` is CANCELLED, REQUESTED, ALREADY_REQUESTED or
+    ALREADY_TERMINAL."""
+
+    id: str
+    previous_state: JobState
+    outcome: str
+
+
+@dataclass(frozen=True)
 class Artifact:
     """A file that a job has published."""
 
