@@ -25,8 +25,6 @@ LEASE_MS = 30_000
 # Memory that is still being warmed up does not count.
 WARM = 0.25
 GROWTH = 1.1
-# V8 lets its heap grow by some tens of megabytes before it collects what is old.
-GROWTH_MB = 48.0
 
 
 def processor_seconds(pid: int) -> float:
@@ -65,6 +63,7 @@ class Measured:
     """Seconds of the worker, the server and the database."""
     memory: list[tuple[float, float]]
     """Seconds since the start, and megabytes."""
+    growth_mb: float
 
     @property
     def rate(self) -> float:
@@ -78,7 +77,7 @@ class Measured:
     @property
     def grows(self) -> bool:
         first, last, _ = self.megabytes()
-        return last > first * GROWTH + GROWTH_MB
+        return last > first * GROWTH + self.growth_mb
 
 
 class Watch(threading.Thread):
@@ -155,7 +154,7 @@ def measure(plane: ControlPlane, one: Candidate, jobs: int, concurrency: int) ->
         seconds = time.monotonic() - began
         after = [with_children(one) for one in processes]
         spent = [now - then for now, then in zip(after, before)]
-        return Measured(one.name or "worker", jobs, seconds, spent, watch.stop())
+        return Measured(one.name or "worker", jobs, seconds, spent, watch.stop(), one.growth_mb)
     finally:
         worker.signal(signal.SIGTERM)
         worker.exit_code(30)

@@ -132,7 +132,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--only", help="scenarios to run, separated by commas")
     made.add_argument("--skip", default="", help="scenarios to leave out, separated by commas")
     made.add_argument("--quick", action="store_true", help="only the few that cover the most")
-    made.add_argument("--parallel", type=int, default=3, help="scenarios at once (default: 3)")
+    made.add_argument("--parallel", type=int, default=8, help="scenarios at once (default: 8)")
     made.add_argument(
         "--self-test",
         action="store_true",
