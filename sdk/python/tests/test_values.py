@@ -45,6 +45,12 @@ def test_times_are_read_with_any_number_of_digits(text: str, microseconds: int) 
     assert parse_time(text) == wanted
 
 
+def test_a_job_is_made_of_kind_and_payload_and_named_options() -> None:
+    job = Job("resize", {"width": 640}, queue="media")
+    assert (job.kind, job.payload, job.queue) == ("resize", {"width": 640}, "media")
+    assert Job("ping").payload == {}
+
+
 def test_a_job_is_written_in_the_names_and_units_of_the_api() -> None:
     at = datetime(2030, 1, 1, 3, tzinfo=timezone.utc)
     job = Job(kind="k", payload=None, delay=1.5, run_at=at, max_attempts=5, depends_on=("a", "b"))

@@ -133,8 +133,8 @@ class Http:
             yield connection
         except (OSError, http.client.HTTPException) as failure:
             self._drop(connection)
-            what = str(failure) or type(failure).__name__
-            raise ServerUnavailableException(f"no answer from {self.url}: {what}") from failure
+            what = f"no answer from {self.url}: {_advice(failure, timeout)}"
+            raise ServerUnavailableException(what) from failure
         except BaseException:
             self._drop(connection)
             raise
@@ -184,6 +184,18 @@ class Http:
                     sock.shutdown(socket.SHUT_RDWR)
         for connection in idle:
             connection.close()
+
+
+def _advice(failure: Exception, timeout: float) -> str:
+    if isinstance(failure, ConnectionRefusedError):
+        return "nobody listens there; is it running, and is this its port?"
+    if isinstance(failure, socket.gaierror):
+        return "there is no such host; check the address"
+    if isinstance(failure, TimeoutError):
+        return f"it took longer than {timeout:g} s"
+    if isinstance(failure, ssl.SSLCertVerificationError):
+        return f"{failure}; give a context that knows its certificate as tls"
+    return str(failure) or type(failure).__name__
 
 
 def _closed_by_peer(sock: socket.socket) -> bool:
