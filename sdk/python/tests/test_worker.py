@@ -12,6 +12,7 @@ from typing import Any
 import computing
 import pytest
 from conformance.plane import ControlPlane
+from conformance.proxy import FaultProxy
 from conftest import MakeWorker, Run, until
 
 from holdfast import FailedException, FailureCategory, Holdfast, Job, JobContext, JobState, Worker
@@ -237,6 +238,28 @@ def test_several_queues_are_served_in_turn(
         holdfast.enqueue(late)
         holdfast.wait(late.id, 20)
     assert set(order[:2]) == {queue, other}
+
+
+def test_a_handler_that_computes_does_not_starve_heartbeats(
+    make_worker: MakeWorker, run: Run, proxy: FaultProxy
+) -> None:
+    """It holds the interpreter for as long as it may; others get it every few milliseconds."""
+    worker = make_worker(url=proxy.url)
+
+    def heartbeats() -> int:
+        return sum(one.path.endswith("/heartbeat") and bool(one.status) for one in proxy.exchanges)
+
+    @worker.handler("compute")
+    def compute(payload: Any) -> int:
+        before, rounds = heartbeats(), 0
+        while rounds % 10_000 != 0 or heartbeats() < before + 3:
+            rounds += 1
+        return rounds
+
+    worker.start()
+    status = run("compute", timeout=60)
+    assert status.state is JobState.SUCCEEDED
+    assert (status.attempt, status.crashes) == (1, 0)
 
 
 @pytest.mark.slow
