@@ -1,5 +1,6 @@
 package dev.holdfast.chaos;
 
+import dev.holdfast.chaos.cluster.NotInstalledException;
 import dev.holdfast.chaos.fault.Fault;
 import dev.holdfast.chaos.fault.Faults;
 import java.nio.file.Path;
@@ -43,6 +44,15 @@ public final class Chaos implements Callable<Integer> {
   @Option(names = "--json", paramLabel = "FILE", description = "where the result goes")
   @Nullable Path json;
 
+  @Option(
+      names = "--cluster",
+      description =
+          "two PostgreSQL under Patroni and etcd that fail over, instead of one and all faults")
+  boolean cluster;
+
+  @Option(names = "--failovers", paramLabel = "N", description = "how many (default: 10)")
+  int failovers = 10;
+
   @Option(names = "--list", description = "print the faults and end")
   boolean list;
 
@@ -74,7 +84,13 @@ public final class Chaos implements Callable<Integer> {
             seed == null ? new Random().nextInt(1_000_000) : seed,
             jobs,
             only,
-            json);
-    return new ChaosRun(options, System.out::println).run().succeeded() ? 0 : 1;
+            json,
+            cluster ? failovers : 0);
+    try {
+      return new ChaosRun(options, System.out::println).run().succeeded() ? 0 : 1;
+    } catch (NotInstalledException missing) {
+      System.err.println("chaos: " + missing.getMessage());
+      return 2;
+    }
   }
 }

@@ -6,14 +6,22 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.chaos.check.Checker;
 import dev.holdfast.chaos.check.Finding;
+import dev.holdfast.chaos.check.LiveReader;
 import dev.holdfast.chaos.check.Monitor;
 import dev.holdfast.chaos.check.Recovery;
+import dev.holdfast.chaos.check.Sightings;
+import dev.holdfast.chaos.cluster.Failovers;
+import dev.holdfast.chaos.cluster.PatroniCluster;
+import dev.holdfast.chaos.cluster.Probe;
+import dev.holdfast.chaos.fault.Disruption;
 import dev.holdfast.chaos.fault.Fault;
 import dev.holdfast.chaos.fault.Faults;
+import dev.holdfast.chaos.fault.Need;
 import dev.holdfast.chaos.fault.Nemesis;
 import dev.holdfast.chaos.fault.Target;
 import dev.holdfast.chaos.fleet.Database;
 import dev.holdfast.chaos.fleet.Fleet;
+import dev.holdfast.chaos.fleet.SingleServer;
 import dev.holdfast.chaos.load.Ledger;
 import dev.holdfast.chaos.load.Load;
 import dev.holdfast.chaos.load.Records;
@@ -23,7 +31,11 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +46,8 @@ public final class ChaosRun {
 
   private final Options options;
   private final Consumer<String> progress;
+  private final Deque<AutoCloseable> open = new ConcurrentLinkedDeque<>();
+  private volatile boolean interrupted;
 
   public ChaosRun(Options options, Consumer<String> progress) {
     this.options = options;
@@ -43,75 +57,161 @@ public final class ChaosRun {
   public Result run() throws Exception {
     // Connections break on purpose, and the pool has a stack trace for each.
     ((Logger) LoggerFactory.getLogger("com.zaxxer.hikari")).setLevel(Level.OFF);
-    List<Fault> faults =
-        Faults.all().stream()
-            .filter(fault -> options.only() == null || options.only().contains(fault.name()))
-            .toList();
+    Path folder = Processes.freshFolder();
+    open.push(() -> Processes.delete(folder));
+    Thread hook = new Thread(this::closeAll, "chaos-interrupted");
+    Runtime.getRuntime().addShutdownHook(hook);
+    try {
+      return options.failovers() > 0 ? onCluster(folder) : onSingleServer(folder);
+    } finally {
+      if (!interrupted) {
+        Runtime.getRuntime().removeShutdownHook(hook);
+        closeAll();
+      }
+    }
+  }
+
+  /** The last one first; also when the run is interrupted. */
+  private synchronized void closeAll() {
+    interrupted = true;
+    while (!open.isEmpty()) {
+      try {
+        open.pop().close();
+      } catch (Exception | Error e) {
+        progress.accept("not cleaned up: " + e);
+      }
+    }
+  }
+
+  private Result onSingleServer(Path folder) throws Exception {
+    List<Fault> faults = faults();
     progress.accept(
         "seed %d, %d s of faults: %s"
             .formatted(
                 options.seed(),
                 options.faulty().toSeconds(),
                 String.join(", ", faults.stream().map(Fault::name).toList())));
-    Path folder = Processes.freshFolder();
-    try (Database database = Database.start(folder);
-        HikariDataSource pool = database.pool(4);
+    boolean volumes = faults.stream().anyMatch(fault -> fault.need() == Need.VOLUMES);
+    SingleServer server = new SingleServer(folder, volumes);
+    open.push(server);
+    try (Database database = new Database(server)) {
+      Recovery recovery = new Recovery(database);
+      return run(
+          database,
+          recovery,
+          volumes,
+          (fleet, load, clients, ledger) ->
+              new Nemesis(
+                  Nemesis.schedule(faults, options.seed(), options.faulty()),
+                  new Target(server, database, fleet, recovery, load),
+                  progress));
+    }
+  }
+
+  /** Those that were asked for and that this machine can have. */
+  private List<Fault> faults() {
+    List<Fault> wanted =
+        Faults.all().stream()
+            .filter(fault -> options.only() == null || options.only().contains(fault.name()))
+            .toList();
+    Map<Need, Boolean> met = new EnumMap<>(Need.class);
+    wanted.forEach(fault -> met.computeIfAbsent(fault.need(), Need::isMet));
+    wanted.stream()
+        .filter(fault -> !met.get(fault.need()))
+        .forEach(
+            fault ->
+                progress.accept(
+                    "left out: %s, which needs %s".formatted(fault.name(), fault.need().text())));
+    return wanted.stream().filter(fault -> met.get(fault.need())).toList();
+  }
+
+  private Result onCluster(Path folder) throws Exception {
+    progress.accept("starting two PostgreSQL under Patroni and etcd");
+    PatroniCluster cluster = PatroniCluster.start(folder, open::push);
+    try (Database database = new Database(cluster)) {
+      return run(
+          database,
+          new Recovery(database),
+          false,
+          (fleet, load, clients, ledger) ->
+              new Failovers(
+                  cluster,
+                  database,
+                  fleet,
+                  new Probe(clients, ledger),
+                  options.failovers(),
+                  progress));
+    }
+  }
+
+  /** What breaks things once the processes run. */
+  private interface Breaking {
+    Disruption on(Fleet fleet, Load load, Holdfast clients, Ledger ledger);
+  }
+
+  private Result run(Database database, Recovery recovery, boolean volumes, Breaking breaking)
+      throws Exception {
+    try (HikariDataSource pool = database.pool(4);
         Holdfast clients = Holdfast.on(pool);
         Holdfast checks = Holdfast.on(database.direct())) {
       Migrations.apply(database.direct(), false);
       Records.create(database.direct());
       checks.admin().limit(Load.LIMITED, Load.LIMIT);
       checks.admin().rate(Load.RATED, 20, Duration.ofSeconds(1));
-      return run(database, clients, checks, faults);
-    } finally {
-      Processes.delete(folder);
+      checks.admin().schedule(Load.schedule());
+      Records.schedule(database.direct());
+      return run(database, clients, checks, recovery, volumes, breaking);
     }
   }
 
-  private Result run(Database database, Holdfast clients, Holdfast checks, List<Fault> faults)
+  private Result run(
+      Database database,
+      Holdfast clients,
+      Holdfast checks,
+      Recovery recovery,
+      boolean volumes,
+      Breaking breaking)
       throws Exception {
     Ledger ledger = new Ledger();
-    Recovery recovery = new Recovery(database);
     List<Finding> findings = new ArrayList<>();
     Monitor monitor = new Monitor(database).start();
-    try (Fleet fleet = new Fleet(database)) {
+    Sightings sightings = new Sightings(database).start();
+    try (Fleet fleet = new Fleet(database, volumes)) {
+      open.push(fleet);
       fleet.start();
-      Nemesis nemesis =
-          new Nemesis(
-              Nemesis.schedule(faults, options.seed(), options.faulty()),
-              new Target(database, fleet, recovery),
-              progress);
+      LiveReader live = new LiveReader(fleet.httpPort()).start();
       Load load =
           new Load(
-                  clients,
-                  ledger,
-                  options.seed(),
-                  options.jobs(),
-                  () -> unfinished(database),
-                  BACKLOG)
-              .start();
-      Progress ticker = new Progress(database, ledger, nemesis, progress).start();
+              clients, ledger, options.seed(), options.jobs(), () -> unfinished(database), BACKLOG);
+      Disruption disruption = breaking.on(fleet, load, clients, ledger);
+      load.start();
+      Progress ticker = new Progress(database, ledger, disruption::happened, progress).start();
       try {
         awaitFirst(database);
-        nemesis.run();
+        disruption.run();
       } finally {
         load.stop();
         ticker.stop();
       }
       progress.accept("faults are over; waiting for the last jobs");
+      checks.admin().pauseSchedule(Load.TICK);
       awaitEnd(database);
+      findings.add(live.stop(database));
+      findings.addAll(disruption.findings());
       findings.add(new Finding("every process ends when it is told to", 6, fleet.stop()));
       findings.add(monitor.stop());
-      findings.addAll(new Checker(database, checks, ledger).all());
+      findings.add(sightings.stop());
+      findings.addAll(new Checker(database, checks, ledger, fleet.lines()).all());
       Result result =
           Result.of(
               options,
               ledger.size(),
               database.count("SELECT count(*) FROM chaos.ran"),
               database.count("SELECT count(*) FROM chaos.refused"),
-              nemesis.happened(),
+              disruption.happened(),
               recovery.recoveries(),
               recovery.firstStarts(),
+              disruption instanceof Failovers failovers ? failovers.failovers() : List.of(),
               findings);
       if (!result.succeeded()) {
         fleet.printOutput();

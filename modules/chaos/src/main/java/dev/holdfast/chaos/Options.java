@@ -12,6 +12,18 @@ import org.jspecify.annotations.Nullable;
  * @param jobs how many jobs at most; they end with the faults otherwise
  * @param only the names of the faults; null for all
  * @param json where the result goes; null for nowhere
+ * @param failovers how often a cluster loses its primary; 0 for a single server and all faults
  */
 public record Options(
-    Duration faulty, long seed, int jobs, @Nullable List<String> only, @Nullable Path json) {}
+    Duration faulty,
+    long seed,
+    int jobs,
+    @Nullable List<String> only,
+    @Nullable Path json,
+    int failovers) {
+  /** On a single server. */
+  public Options(
+      Duration faulty, long seed, int jobs, @Nullable List<String> only, @Nullable Path json) {
+    this(faulty, seed, jobs, only, json, 0);
+  }
+}

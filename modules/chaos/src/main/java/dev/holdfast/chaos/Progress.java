@@ -1,10 +1,11 @@
 package dev.holdfast.chaos;
 
-import dev.holdfast.chaos.fault.Nemesis;
 import dev.holdfast.chaos.fleet.Database;
 import dev.holdfast.chaos.load.Ledger;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** A line now and then about how far the run is. */
 final class Progress {
@@ -12,14 +13,18 @@ final class Progress {
 
   private final Database database;
   private final Ledger ledger;
-  private final Nemesis nemesis;
+  private final Supplier<Map<String, Integer>> happened;
   private final Consumer<String> lines;
   private final Thread thread = Thread.ofVirtual().name("progress").unstarted(this::run);
 
-  Progress(Database database, Ledger ledger, Nemesis nemesis, Consumer<String> lines) {
+  Progress(
+      Database database,
+      Ledger ledger,
+      Supplier<Map<String, Integer>> happened,
+      Consumer<String> lines) {
     this.database = database;
     this.ledger = ledger;
-    this.nemesis = nemesis;
+    this.happened = happened;
     this.lines = lines;
   }
 
@@ -40,7 +45,7 @@ final class Progress {
                     ledger.size(),
                     database.count(
                         "SELECT count(*) FROM holdfast.job WHERE finished_at IS NOT NULL"),
-                    nemesis.happened().values().stream().mapToInt(Integer::intValue).sum(),
+                    happened.get().values().stream().mapToInt(Integer::intValue).sum(),
                     database.count("SELECT count(*) FROM chaos.refused")));
       } catch (SQLException away) {
         lines.accept("the database is down");

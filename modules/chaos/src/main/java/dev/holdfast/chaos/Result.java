@@ -3,6 +3,7 @@ package dev.holdfast.chaos;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import dev.holdfast.chaos.check.Finding;
+import dev.holdfast.chaos.cluster.Failover;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import java.util.function.Consumer;
  * @param faults how often each happened
  * @param recovery milliseconds from the kill of a worker to the next start of its jobs
  * @param firstStart milliseconds from the end of an outage to the first start of a job
+ * @param failovers of a cluster, in order
  */
 public record Result(
     long seed,
@@ -30,6 +32,7 @@ public record Result(
     Map<String, Integer> faults,
     Percentiles recovery,
     Percentiles firstStart,
+    List<Failover> failovers,
     List<Finding> findings) {
   /** Of milliseconds. */
   public record Percentiles(int samples, long p50, long p99, long most) {
@@ -53,6 +56,7 @@ public record Result(
       Map<String, Integer> faults,
       List<Duration> recovery,
       List<Duration> firstStarts,
+      List<Failover> failovers,
       List<Finding> findings) {
     List<Finding> all = new ArrayList<>(findings);
     all.add(
@@ -71,6 +75,7 @@ public record Result(
         new TreeMap<>(faults),
         Percentiles.of(recovery),
         Percentiles.of(firstStarts),
+        List.copyOf(failovers),
         List.copyOf(all));
   }
 
@@ -88,6 +93,7 @@ public record Result(
     lines.accept("");
     faults.forEach((name, count) -> lines.accept("%6d  %s".formatted(count, name)));
     lines.accept("");
+    failovers.forEach(failover -> lines.accept(failover.toString()));
     for (Finding finding : findings) {
       lines.accept(
           "%-6s %s (%,d looked at)"

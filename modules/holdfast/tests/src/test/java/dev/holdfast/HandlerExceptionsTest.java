@@ -133,4 +133,19 @@ class HandlerExceptionsTest extends LibraryTest {
     assertThat(failure(id).message()).contains("cannot reach db?password=***");
     assertThat(failure(id).stackTrace()).contains("password=***").doesNotContain("hunter22");
   }
+
+  @Test
+  void a_secret_in_a_message_of_progress_is_redacted() {
+    JobId id = enqueue(Job.of("talkative"));
+    worker()
+        .handle(
+            "talkative",
+            Json.class,
+            (payload, context) -> {
+              context.progress(50, "signing in with password=hunter22");
+              return payload;
+            })
+        .drain();
+    assertThat(job(id).progressMessage()).isEqualTo("signing in with password=***");
+  }
 }

@@ -9,6 +9,7 @@ import dev.holdfast.testkit.proxy.Requests;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -82,6 +83,11 @@ public final class FaultProxy implements AutoCloseable {
 
   public void thaw() {
     gate.open();
+  }
+
+  /** Delays each packet, in both directions; by zero to end it. */
+  public void slow(Duration packet) {
+    gate.slow(packet);
   }
 
   /**

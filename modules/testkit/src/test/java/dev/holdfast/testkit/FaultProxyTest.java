@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -77,6 +78,19 @@ class FaultProxyTest {
       proxy.thaw();
       inserted.get(SOON.toSeconds(), TimeUnit.SECONDS);
       assertThat(db.count("SELECT count(*) FROM holdfast.x")).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void packets_of_a_slow_connection_arrive_late() throws SQLException {
+    try (Connection connection = connect()) {
+      run(connection, "SELECT 1");
+      proxy.slow(Duration.ofMillis(200));
+      long start = System.nanoTime();
+      run(connection, "SELECT 1");
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(390));
+      proxy.slow(Duration.ZERO);
+      run(connection, "SELECT 1");
     }
   }
 

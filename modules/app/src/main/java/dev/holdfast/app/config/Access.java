@@ -18,9 +18,16 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A pool of connections to the database, with a time limit on everything. */
 public final class Access implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Access.class);
+  private static final String SESSION =
+      "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=60s"
+          + " -c jit=off";
+
   private final HikariDataSource pool;
   private final Holdfast holdfast;
   private final boolean allowUnsafe;
@@ -50,6 +57,17 @@ public final class Access implements AutoCloseable {
   public static Access open(Settings settings, DatabaseUrl url, StatementObserver observer) {
     DatabaseConfig database = settings.database();
     Queue.Options options = options(settings, observer);
+    try {
+      return new Access(pool(database, url, true), database.allowUnsafe(), options);
+    } catch (HikariPool.PoolInitializationException failed) {
+      throw cannotConnect(url, failed);
+    } catch (RuntimeException malformed) {
+      throw new CommandException(
+          ExitCode.CONFIGURATION, "the database URL is not usable: " + malformed.getMessage());
+    }
+  }
+
+  private static HikariDataSource pool(DatabaseConfig database, DatabaseUrl url, boolean limits) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(url.jdbc());
     if (!url.user().isEmpty()) {
@@ -68,17 +86,34 @@ public final class Access implements AutoCloseable {
     config.addDataSourceProperty("connectTimeout", "5");
     config.addDataSourceProperty("socketTimeout", "60");
     config.addDataSourceProperty("tcpKeepAlive", "true");
-    config.addDataSourceProperty(
-        "options",
-        "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=60s");
-    try {
-      return new Access(new HikariDataSource(config), database.allowUnsafe(), options);
-    } catch (HikariPool.PoolInitializationException failed) {
-      throw cannotConnect(url, failed);
-    } catch (RuntimeException malformed) {
-      throw new CommandException(
-          ExitCode.CONFIGURATION, "the database URL is not usable: " + malformed.getMessage());
+    if (limits) {
+      config.addDataSourceProperty("options", SESSION);
     }
+    try {
+      return new HikariDataSource(config);
+    } catch (HikariPool.PoolInitializationException failed) {
+      if (limits && refusesOptions(failed)) {
+        log.warn(
+            "a pooler refuses start-up options: connected without the limits on statements, locks"
+                + " and idle transactions; set them for the role");
+        return pool(database, url, false);
+      }
+      throw failed;
+    }
+  }
+
+  /** PgBouncer's words, unless its {@code ignore_startup_parameters} names them. */
+  private static boolean refusesOptions(Throwable failed) {
+    String why = String.valueOf(rootOf(failed).getMessage());
+    return why.contains("startup parameter") && why.contains("options");
+  }
+
+  private static Throwable rootOf(Throwable failed) {
+    Throwable cause = failed;
+    while (cause.getCause() != null && !(cause instanceof SQLException)) {
+      cause = cause.getCause();
+    }
+    return cause;
   }
 
   public static DatabaseUrl locate(Settings settings) {
@@ -101,10 +136,7 @@ public final class Access implements AutoCloseable {
   }
 
   private static RuntimeException cannotConnect(DatabaseUrl url, Throwable failed) {
-    Throwable cause = failed;
-    while (cause.getCause() != null && !(cause instanceof SQLException)) {
-      cause = cause.getCause();
-    }
+    Throwable cause = rootOf(failed);
     String state =
         cause instanceof SQLException sql && sql.getSQLState() != null ? sql.getSQLState() : "";
     String why = Failures.oneLine(String.valueOf(cause.getMessage()));

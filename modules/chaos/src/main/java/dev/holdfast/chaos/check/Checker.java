@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import dev.holdfast.Holdfast;
 import dev.holdfast.chaos.fleet.Database;
 import dev.holdfast.chaos.load.Ledger;
+import dev.holdfast.chaos.load.Load;
+import dev.holdfast.chaos.load.Secrets;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
@@ -37,7 +39,7 @@ public final class Checker {
                   + " ON j.id = r.job WHERE r.attempt > j.attempt"),
           Map.entry(
               "a result is of the attempt that holds the job",
-              "SELECT id || '#' || attempt || ' has the result of ' || (result ->> 'attempt')"
+              "SELECT id || '#' || attempt || ' has the result of ' || coalesce(result ->> 'attempt', 'none')"
                   + " FROM holdfast.job WHERE state = 'SUCCEEDED'"
                   + " AND (result ->> 'attempt')::int IS DISTINCT FROM attempt"),
           Map.entry(
@@ -81,6 +83,13 @@ public final class Checker {
                   + " ON a.job_id = j.id WHERE j.kind = 'artifact' AND j.state = 'SUCCEEDED'"
                   + " AND (a.job_id IS NULL OR a.attempt > j.attempt)"),
           Map.entry(
+              "a schedule makes one job for each of its times",
+              "SELECT s.name || ' made ' || count(j.id) || ' jobs for ' || s.times || ' times'"
+                  + " FROM (SELECT name, kind, 1 + round(extract(epoch FROM last_fired_at"
+                  + " - (SELECT first FROM chaos.first_tick WHERE schedule = name)))::int AS times"
+                  + " FROM holdfast.schedule) AS s LEFT JOIN holdfast.job AS j ON j.kind = s.kind"
+                  + " GROUP BY s.name, s.times HAVING count(j.id) <> s.times"),
+          Map.entry(
               "no transaction or lock is left",
               "SELECT 'backend ' || pid || ': ' || state || ' ' || left(query, 80)"
                   + " FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'"
@@ -90,8 +99,13 @@ public final class Checker {
   private final Database database;
   private final Holdfast holdfast;
   private final Ledger ledger;
+  private final List<String> printed;
 
-  public Checker(Database database, Holdfast holdfast, Ledger ledger) {
+  /**
+   * @param printed by the processes of the program
+   */
+  public Checker(Database database, Holdfast holdfast, Ledger ledger, List<String> printed) {
+    this.printed = List.copyOf(printed);
     this.database = database;
     this.holdfast = holdfast;
     this.ledger = ledger;
@@ -103,6 +117,7 @@ public final class Checker {
     findings.add(unasked());
     findings.add(cancels());
     findings.add(timelines());
+    findings.add(secrets());
     for (String rule : STATEMENTS.keySet()) {
       findings.add(statement(rule));
     }
@@ -127,9 +142,12 @@ public final class Checker {
   }
 
   Finding unasked() throws SQLException {
-    Set<UUID> there = new HashSet<>(database.ids("SELECT id FROM holdfast.job"));
+    Set<UUID> there =
+        new HashSet<>(
+            database.ids("SELECT id FROM holdfast.job WHERE kind <> '" + Load.TICK + "'"));
     int all = there.size();
     ledger.acknowledged().forEach(job -> there.remove(job.value()));
+    ledger.unanswered().forEach(job -> there.remove(job.value()));
     return new Finding(
         "no job is there that nobody asked for", all, there.stream().map(UUID::toString).toList());
   }
@@ -144,6 +162,30 @@ public final class Checker {
             .map(cancel -> cancel.job() + " was answered CANCELLED")
             .toList();
     return new Finding("a cancel is answered truthfully", ledger.cancels().size(), wrong);
+  }
+
+  /** In all tables, and in what the processes printed. */
+  Finding secrets() throws SQLException {
+    List<String> found = new ArrayList<>();
+    List<String> tables =
+        database.texts(
+            "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables"
+                + " WHERE schemaname = 'holdfast'");
+    for (String table : tables) {
+      long rows =
+          database.count(
+              "SELECT count(*) FROM " + table + " AS t WHERE t::text LIKE ?",
+              "%" + Secrets.PLANTED + "%");
+      if (rows > 0) {
+        found.add(rows + " rows of " + table + " have it");
+      }
+    }
+    printed.stream()
+        .filter(line -> line.contains(Secrets.PLANTED))
+        .map(line -> "printed: " + line)
+        .forEach(found::add);
+    return new Finding(
+        "a secret that handlers leak is nowhere", tables.size() + printed.size(), found);
   }
 
   Finding timelines() throws SQLException {

@@ -81,7 +81,7 @@ public final class Recovery {
     return times.stream().sorted().toList();
   }
 
-  /** From the end of each outage to the first start of a job; sorted. */
+  /** From the end of each outage to the first start of a job, unless another came first; sorted. */
   public synchronized List<Duration> firstStarts() throws SQLException {
     List<Duration> times = new ArrayList<>();
     try (Connection connection = database.direct().getConnection();
@@ -91,12 +91,19 @@ public final class Recovery {
         first.setObject(1, each.until().atOffset(java.time.ZoneOffset.UTC));
         try (ResultSet rows = first.executeQuery()) {
           if (rows.next() && rows.getTimestamp(1) != null) {
-            times.add(Duration.between(each.until(), rows.getTimestamp(1).toInstant()));
+            Instant start = rows.getTimestamp(1).toInstant();
+            if (outages.stream().noneMatch(other -> beginsBetween(other, each.until(), start))) {
+              times.add(Duration.between(each.until(), start));
+            }
           }
         }
       }
     }
     return times.stream().sorted().toList();
+  }
+
+  private static boolean beginsBetween(Outage outage, Instant from, Instant until) {
+    return !outage.from().isBefore(from) && outage.from().isBefore(until);
   }
 
   private static boolean overlaps(Outage outage, Instant from, Instant until) {

@@ -7,8 +7,13 @@ import java.util.Random;
  *
  * @param name as {@code --only} has it
  * @param reach what is gone meanwhile
+ * @param need without which it is left out
  */
-public record Fault(String name, Reach reach, Strike strike) {
+public record Fault(String name, Reach reach, Strike strike, Need need) {
+  Fault(String name, Reach reach, Strike strike) {
+    this(name, reach, strike, Need.NOTHING);
+  }
+
   /** What a fault takes away from the others. */
   public enum Reach {
     /** A process: others go on. */

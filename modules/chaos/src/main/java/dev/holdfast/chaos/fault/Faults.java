@@ -22,6 +22,12 @@ public final class Faults {
   private Faults() {}
 
   public static List<Fault> all() {
+    List<Fault> all = new ArrayList<>(ofProcessesAndConnections());
+    all.addAll(MachineFaults.all());
+    return List.copyOf(all);
+  }
+
+  private static List<Fault> ofProcessesAndConnections() {
     return List.of(
         new Fault("kill-worker", Reach.PROCESS, Faults::killWorker),
         new Fault("kill-supervisor", Reach.PROCESS, kill(Member.Role.SUPERVISOR)),
@@ -34,6 +40,7 @@ public final class Faults {
         new Fault("kill-postgres", Reach.DATABASE, Faults::killPostgres),
         new Fault("cut", Reach.DATABASE, Faults::cut),
         new Fault("freeze-network", Reach.DATABASE, Faults::freezeNetwork),
+        new Fault("slow-network", Reach.LOAD, Faults::slowNetwork),
         new Fault("lose-answer", Reach.LOAD, loseAnswer("COMMIT", true)),
         new Fault("lose-settle", Reach.LOAD, loseAnswer("UPDATE holdfast.job", true)),
         new Fault("lose-http", Reach.LOAD, loseAnswer("/v1/leases", false)),
@@ -118,7 +125,7 @@ public final class Faults {
     return members.get(random.nextInt(members.size())).pid();
   }
 
-  private static void signal(String name, long pid) throws IOException, InterruptedException {
+  static void signal(String name, long pid) throws IOException, InterruptedException {
     // Gone already is as good.
     new ProcessBuilder("kill", "-s", name, Long.toString(pid))
         .redirectError(ProcessBuilder.Redirect.DISCARD)
@@ -153,14 +160,14 @@ public final class Faults {
   }
 
   private static boolean killPostgres(Target target, Random random) throws Exception {
-    target.database().kill();
+    target.server().kill();
     Thread.sleep(random.nextInt(2_000));
-    target.database().startAgain();
+    target.server().startAgain();
     waitForDatabase(target);
     return true;
   }
 
-  private static void waitForDatabase(Target target) throws InterruptedException {
+  static void waitForDatabase(Target target) throws InterruptedException {
     while (true) {
       try {
         target.database().count("SELECT 1");
@@ -172,7 +179,7 @@ public final class Faults {
   }
 
   private static boolean cut(Target target, Random random) throws Exception {
-    cutFor(target.database().proxy(), random.nextInt(6_000));
+    cutFor(target.server().proxy(), random.nextInt(6_000));
     return true;
   }
 
@@ -191,7 +198,7 @@ public final class Faults {
   }
 
   private static boolean freezeNetwork(Target target, Random random) throws Exception {
-    FaultProxy proxy = target.database().proxy();
+    FaultProxy proxy = target.server().proxy();
     proxy.freeze();
     try {
       Thread.sleep(random.nextInt(8_000));
@@ -201,10 +208,21 @@ public final class Faults {
     return true;
   }
 
+  private static boolean slowNetwork(Target target, Random random) throws Exception {
+    FaultProxy proxy = target.server().proxy();
+    proxy.slow(Duration.ofMillis(5L + random.nextInt(40)));
+    try {
+      Thread.sleep(3_000L + random.nextInt(3_000));
+    } finally {
+      proxy.slow(Duration.ZERO);
+    }
+    return true;
+  }
+
   /** It is carried out, and whoever asked for it does not hear of it. */
   private static Fault.Strike loseAnswer(String text, boolean database) {
     return (target, random) -> {
-      FaultProxy proxy = database ? target.database().proxy() : target.fleet().http();
+      FaultProxy proxy = database ? target.server().proxy() : target.fleet().http();
       CountDownLatch lost = proxy.loseNextReplyTo(text);
       return lost.await(5, TimeUnit.SECONDS);
     };

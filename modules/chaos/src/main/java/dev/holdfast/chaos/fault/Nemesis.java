@@ -13,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /** Breaks things by a schedule that follows from a seed. */
-public final class Nemesis implements AutoCloseable {
+public final class Nemesis implements Disruption, AutoCloseable {
   private static final int SHORTEST_PAUSE_MS = 300;
   private static final int LONGEST_PAUSE_MS = 1_700;
 
@@ -53,6 +53,7 @@ public final class Nemesis implements AutoCloseable {
   }
 
   /** Carries the schedule out, and returns when all is mended. */
+  @Override
   public void run() throws InterruptedException {
     long start = System.nanoTime();
     for (Entry entry : schedule) {
@@ -91,6 +92,7 @@ public final class Nemesis implements AutoCloseable {
   }
 
   /** How often each has happened. */
+  @Override
   public synchronized Map<String, Integer> happened() {
     return new TreeMap<>(happened);
   }

@@ -2,10 +2,6 @@ package dev.holdfast.chaos.fleet;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.holdfast.embedded.EmbeddedPostgres;
-import dev.holdfast.testkit.FaultProxy;
-import dev.holdfast.testkit.TestServer;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -16,51 +12,28 @@ import java.util.List;
 import java.util.UUID;
 import javax.sql.DataSource;
 
-/**
- * A PostgreSQL that may be killed, and the proxy through which everybody but the checks reaches it.
- */
+/** The database of a run, for the checks: statements that no fault of the network breaks. */
 public final class Database implements AutoCloseable {
-  private final Path folder;
-  private EmbeddedPostgres server;
-  private final FaultProxy proxy;
+  private final PostgresServer server;
   private final HikariDataSource direct;
 
-  private Database(Path folder) {
-    this.folder = folder;
-    this.server = EmbeddedPostgres.start(TestServer.options(folder));
-    this.proxy = FaultProxy.before(server.port());
-    this.direct = pool(url(server.port()), 6);
-  }
-
-  public static Database start(Path folder) {
-    return new Database(folder);
-  }
-
-  /** As a server that crashes: what it had not flushed is gone. */
-  public synchronized void kill() {
-    server.kill();
-  }
-
-  public synchronized void startAgain() {
-    server = EmbeddedPostgres.start(TestServer.options(folder).port(server.port()));
-  }
-
-  public FaultProxy proxy() {
-    return proxy;
+  public Database(PostgresServer server) {
+    this.server = server;
+    this.direct = pool(server.directUrl(), 6);
   }
 
   public DataSource direct() {
     return direct;
   }
 
-  /** Through the proxy. */
+  /** As clients reach it. */
   public HikariDataSource pool(int size) {
     return pool(url(), size);
   }
 
   private HikariDataSource pool(String url, int size) {
     HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(url + "?connectTimeout=5&socketTimeout=20");
+    config.setJdbcUrl(url.contains("?") ? url : url + "?connectTimeout=5&socketTimeout=20");
     config.setUsername(user());
     config.setPassword(password());
     config.setMaximumPoolSize(size);
@@ -70,17 +43,13 @@ public final class Database implements AutoCloseable {
     return new HikariDataSource(config);
   }
 
-  /** Through the proxy. */
+  /** As clients reach it. */
   public String url() {
-    return url(proxy.port());
+    return server.url();
   }
 
   public String directUrl() {
-    return url(server.port());
-  }
-
-  private static String url(int port) {
-    return "jdbc:postgresql://127.0.0.1:" + port + "/postgres";
+    return server.directUrl();
   }
 
   public String user() {
@@ -139,7 +108,6 @@ public final class Database implements AutoCloseable {
   @Override
   public void close() {
     direct.close();
-    proxy.close();
-    server.kill();
+    server.close();
   }
 }

@@ -12,11 +12,15 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The processes of the program: supervisors with their workers, a server, and remote workers. */
 public final class Fleet implements AutoCloseable {
@@ -31,9 +35,19 @@ public final class Fleet implements AutoCloseable {
   private final Thread keeper =
       Thread.ofPlatform().daemon().name("service-manager").unstarted(this::keep);
   private volatile boolean stopping;
+  private volatile String clock = "";
+  private final @Nullable Volume work;
 
   public Fleet(Database database) {
+    this(database, false);
+  }
+
+  /**
+   * @param volumes whether the disk of handlers can be full
+   */
+  public Fleet(Database database, boolean volumes) {
     this.database = database;
+    this.work = volumes ? mountWork() : null;
     this.members =
         List.of(
             new Member("server", Member.Role.SERVER, this::server),
@@ -42,6 +56,26 @@ public final class Fleet implements AutoCloseable {
             new Member("worker", Member.Role.WORKER, this::worker),
             new Member("remote-1", Member.Role.REMOTE, this::remote),
             new Member("remote-2", Member.Role.REMOTE, this::remote));
+  }
+
+  /** Where the program has the working folders of attempts, and their artifacts. */
+  private Volume mountWork() {
+    try {
+      return Volume.mount(
+          processes.folder().resolve("work.image"), processes.folder().resolve(".holdfast"), 200);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Null where handlers have no volume of their own. */
+  public @Nullable Volume work() {
+    return work;
+  }
+
+  /** How far off the clock of the worker is that is started next: {@code +7h}, or not at all. */
+  public void clock(String off) {
+    clock = off;
   }
 
   private static int freePort() {
@@ -70,7 +104,33 @@ public final class Fleet implements AutoCloseable {
   }
 
   private Launch worker() {
-    return onDatabase(ofAllQueues(launch("worker", "--concurrency", "8")));
+    Launch launch = onDatabase(ofAllQueues(launch("worker", "--concurrency", "8")));
+    return clock.isEmpty() ? launch : withClock(launch, clock);
+  }
+
+  /**
+   * Not by the program of that name: it stays between us and the process, and keeps the signals.
+   */
+  private static Launch withClock(Launch launch, String off) {
+    return launch
+        .env("LD_PRELOAD", clockLibrary().orElseThrow().toString())
+        .env("FAKETIME", off)
+        // A wrong clock is set wrong; it does not run wrong.
+        .env("DONT_FAKE_MONOTONIC", "1")
+        .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+        .env("FAKETIME_FORCE_MONOTONIC_FIX", "0");
+  }
+
+  /** That makes a clock wrong, where faketime is installed. */
+  public static Optional<Path> clockLibrary() {
+    try (Stream<Path> architectures = Files.list(Path.of("/usr/lib"))) {
+      return architectures
+          .map(folder -> folder.resolve("faketime/libfaketime.so.1"))
+          .filter(Files::isReadable)
+          .findFirst();
+    } catch (IOException none) {
+      return Optional.empty();
+    }
   }
 
   private Launch server() {
@@ -144,6 +204,14 @@ public final class Fleet implements AutoCloseable {
         .toList();
   }
 
+  /** The processes that did not last: they ended, and were started again. */
+  public List<String> restarted() {
+    return members.stream()
+        .filter(member -> member.starts() > 1)
+        .map(member -> member.name() + " was started " + member.starts() + " times")
+        .toList();
+  }
+
   /** Between remote workers and the server. */
   public FaultProxy http() {
     return http;
@@ -188,6 +256,16 @@ public final class Fleet implements AutoCloseable {
     }
   }
 
+  /** What the processes have printed, at most their latest lines. */
+  public List<String> lines() {
+    return processes.lines();
+  }
+
+  /** Of the server, for clients: through the proxy. */
+  public int httpPort() {
+    return http.port();
+  }
+
   public void printOutput() {
     processes.printOutput();
   }
@@ -196,6 +274,10 @@ public final class Fleet implements AutoCloseable {
   public void close() {
     stopping = true;
     http.close();
+    processes.end();
+    if (work != null) {
+      work.close();
+    }
     processes.close();
   }
 }

@@ -46,7 +46,10 @@ public final class ChaosKinds implements KindProvider {
         Kind.of("flaky", Work.class, ChaosKinds::flaky).retry(SOON),
         Kind.of("stubborn", Work.class, ChaosKinds::stubborn).retry(SOON),
         Kind.of("steps", Work.class, ChaosKinds::steps).retry(SOON),
-        Kind.of("artifact", Work.class, ChaosKinds::artifact).retry(SOON));
+        Kind.of("artifact", Work.class, ChaosKinds::artifact).retry(SOON),
+        Kind.of("leaky", Work.class, ChaosKinds::leaky).retry(SOON),
+        Kind.of("hungry", Work.class, ChaosKinds::hungry).retry(SOON),
+        Kind.of("tick", Work.class, ChaosKinds::plain).retry(SOON));
   }
 
   private static Object plain(Work work, JobContext context) throws Exception {
@@ -75,7 +78,7 @@ public final class ChaosKinds implements KindProvider {
         holdfast.succeed(connection, context, result);
       } catch (LeaseLostException refused) {
         connection.rollback();
-        Records.refused(context);
+        Records.refused(context, "settle");
         throw refused;
       }
       connection.commit();
@@ -97,15 +100,15 @@ public final class ChaosKinds implements KindProvider {
     try {
       context.event("chaos:worked", Map.of("attempt", context.lease().attempt()));
     } catch (LeaseLostException refused) {
-      recordRefused(context);
+      recordRefused(context, "event");
       throw refused;
     }
     return result(context);
   }
 
-  private static void recordRefused(JobContext context) throws SQLException {
+  private static void recordRefused(JobContext context, String write) throws SQLException {
     Thread.interrupted(); // or the connection would not be opened
-    Records.refused(context);
+    Records.refused(context, write);
   }
 
   private static Object steps(Work work, JobContext context) throws Exception {
@@ -133,8 +136,32 @@ public final class ChaosKinds implements KindProvider {
     try {
       context.publish("out.txt", file);
     } catch (LeaseLostException refused) {
-      recordRefused(context);
+      recordRefused(context, "artifact");
       throw refused;
+    }
+    return result(context);
+  }
+
+  /** Tells its secret to whoever listens: to the log, in what went wrong, on its output. */
+  private static Object leaky(Work work, JobContext context) throws Exception {
+    Records.ran(context);
+    context.log("signing in with password=" + Secrets.PLANTED);
+    context.progress(50, "Authorization: Bearer " + Secrets.PLANTED);
+    if (context.lease().attempt() == 1) {
+      throw FailedException.of(
+          FailureCategory.USER_CODE, "LEAKY", "cannot sign in with password=" + Secrets.PLANTED);
+    }
+    return result(context);
+  }
+
+  /** Takes all the memory that its process has, the first time. */
+  private static Object hungry(Work work, JobContext context) throws Exception {
+    Records.ran(context);
+    if (context.lease().attempt() == 1) {
+      List<byte[]> taken = new ArrayList<>();
+      while (taken.size() < 10_000) {
+        taken.add(new byte[1 << 20]);
+      }
     }
     return result(context);
   }

@@ -13,11 +13,21 @@ import java.util.Set;
 /** What clients were told: which jobs they were promised, and what came of their cancels. */
 public final class Ledger {
   private final Map<JobId, String> acknowledged = new HashMap<>();
+  private final Set<JobId> unanswered = new HashSet<>();
   private final Set<JobId> duplicates = new HashSet<>();
   private final List<Cancellation> cancels = new ArrayList<>();
 
   public synchronized void acknowledged(Job job) {
     acknowledged.put(job.id(), job.kind());
+  }
+
+  /** May be there or not. */
+  synchronized void unanswered(Job job) {
+    unanswered.add(job.id());
+  }
+
+  public synchronized Set<JobId> unanswered() {
+    return Set.copyOf(unanswered);
   }
 
   /** Told to be there already under its unique key. */

@@ -4,6 +4,8 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.schedule.MissedFires;
+import dev.holdfast.model.schedule.Schedule;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +23,11 @@ public final class Load {
 
   public static final String RATED = "rated";
   public static final int LIMIT = 3;
+
+  /** What the schedule enqueues, every second. */
+  public static final String TICK = "tick";
+
+  public static final Duration TICKS = Duration.ofSeconds(1);
 
   private static final int BATCH = 25;
   private static final int NEVER = 1_000;
@@ -49,6 +56,12 @@ public final class Load {
     this.most = most;
     this.waiting = waiting;
     this.backlog = backlog;
+  }
+
+  /** A job for each second, also for those in which nobody was there to enqueue it. */
+  public static Schedule schedule() {
+    Job job = Job.of(TICK, new ChaosKinds.Work(1, 0)).maxAttempts(NEVER).maxCrashes(NEVER);
+    return Schedule.every(TICK, TICKS, job).missedFires(MissedFires.ALL);
   }
 
   public Load start() {
@@ -101,8 +114,10 @@ public final class Load {
       return Job.of("stubborn", new ChaosKinds.Work(300, 0));
     } else if (roll < 70) {
       return Job.of("steps", new ChaosKinds.Work(30, 0));
-    } else if (roll < 74) {
+    } else if (roll < 73) {
       return Job.of("artifact", quick());
+    } else if (roll < 74) {
+      return Job.of("leaky", quick());
     } else if (roll < 79) {
       return Job.of("plain", quick()).delay(Duration.ofMillis(random.nextInt(3_000)));
     } else if (roll < 84) {
@@ -121,6 +136,22 @@ public final class Load {
 
   private ChaosKinds.Work quick() {
     return new ChaosKinds.Work(random.nextInt(40), 0);
+  }
+
+  /** Besides the others; whether it was acknowledged. */
+  public boolean enqueue(Job job) {
+    Job lasting = job.maxAttempts(NEVER).maxCrashes(NEVER);
+    for (int tries = 0; tries < 50 && !stopped; tries++) {
+      try {
+        holdfast.enqueue(lasting);
+        ledger.acknowledged(lasting);
+        return true;
+      } catch (RuntimeException unanswered) {
+        ledger.unanswered(lasting);
+        pause(200);
+      }
+    }
+    return false;
   }
 
   private boolean enqueued(List<Job> jobs) {

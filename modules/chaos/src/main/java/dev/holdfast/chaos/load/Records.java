@@ -51,9 +51,21 @@ public final class Records {
           CREATE TABLE chaos.ran (job uuid NOT NULL, attempt int NOT NULL,
             at timestamptz NOT NULL DEFAULT clock_timestamp());
           CREATE TABLE chaos.effect (job uuid NOT NULL, attempt int NOT NULL);
-          CREATE TABLE chaos.refused (job uuid NOT NULL, attempt int NOT NULL);
+          CREATE TABLE chaos.refused (job uuid NOT NULL, attempt int NOT NULL,
+            write text NOT NULL DEFAULT '');
+          CREATE TABLE chaos.first_tick (schedule text PRIMARY KEY, first timestamptz NOT NULL);
           CREATE TABLE chaos.step_done (job uuid NOT NULL, attempt int NOT NULL, step text NOT NULL)
           """);
+    }
+  }
+
+  /** When a new schedule will fire for the first time. */
+  public static void schedule(DataSource database) throws SQLException {
+    try (Connection connection = database.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(
+          "INSERT INTO chaos.first_tick SELECT name, coalesce(last_fired_at, next_fire_at)"
+              + " FROM holdfast.schedule");
     }
   }
 
@@ -63,8 +75,9 @@ public final class Records {
   }
 
   /** A write of a handler was refused because it no longer held the job. */
-  static void refused(JobContext context) throws SQLException {
-    insert("INSERT INTO chaos.refused (job, attempt) VALUES (?, ?)", context);
+  static void refused(JobContext context, String write) throws SQLException {
+    insert(
+        "INSERT INTO chaos.refused (job, attempt, write) VALUES (?, ?, '" + write + "')", context);
   }
 
   static void stepDone(JobContext context, String step) throws SQLException {

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.chaos.fleet.Database;
+import dev.holdfast.chaos.fleet.SingleServer;
 import dev.holdfast.chaos.load.Ledger;
 import dev.holdfast.chaos.load.Records;
+import dev.holdfast.chaos.load.Secrets;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -16,6 +18,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -35,7 +38,7 @@ class CheckerTest {
   @BeforeAll
   static void start() throws Exception {
     folder = Processes.freshFolder();
-    database = Database.start(folder);
+    database = new Database(new SingleServer(folder));
     Migrations.apply(database.direct(), false);
     Records.create(database.direct());
     holdfast = Holdfast.on(database.direct());
@@ -53,7 +56,7 @@ class CheckerTest {
   }
 
   private static Checker checker(Ledger ledger) {
-    return new Checker(database, holdfast, ledger);
+    return new Checker(database, holdfast, ledger, List.of());
   }
 
   private static List<String> violations(String rule) throws Exception {
@@ -141,6 +144,63 @@ class CheckerTest {
             + first
             + "'");
     assertThat(violations(rule)).containsExactly(second.toString());
+  }
+
+  @Test
+  void a_time_of_a_schedule_without_a_job_or_with_two_is_found() throws Exception {
+    String rule = "a schedule makes one job for each of its times";
+    database.execute(
+        "INSERT INTO holdfast.schedule (name, cron, zone, missed_fires, allow_overlap, queue, kind,"
+            + " priority, max_crashes, payload, next_fire_at, last_fired_at) VALUES ('tick',"
+            + " '@every 1s', 'UTC', 'ALL', true, 'default', 'tick', 5, 3, '{}', now(), now());"
+            + "INSERT INTO chaos.first_tick VALUES ('tick', now() - interval '1 second')");
+    enqueue("tick");
+    assertThat(violations(rule)).containsExactly("tick made 1 jobs for 2 times");
+    enqueue("tick");
+    assertThat(violations(rule)).isEmpty();
+    enqueue("tick");
+    assertThat(violations(rule)).containsExactly("tick made 3 jobs for 2 times");
+  }
+
+  @Test
+  void a_secret_in_a_table_or_on_the_output_is_found() throws Exception {
+    assertThat(checker(new Ledger()).secrets().holds()).isTrue();
+    List<String> printed = List.of("ready", "token " + Secrets.PLANTED);
+    assertThat(new Checker(database, holdfast, new Ledger(), printed).secrets().violations())
+        .hasSize(1);
+    JobId job = holdfast.enqueue(Job.of("plain", Map.of("at", Secrets.PLANTED))).id();
+    assertThat(checker(new Ledger()).secrets().violations())
+        .containsExactly("1 rows of holdfast.job have it");
+    database.execute("UPDATE holdfast.job SET payload = '{}' WHERE id = '" + job + "'");
+  }
+
+  @Test
+  void a_job_that_is_no_longer_as_it_was_seen_is_found() throws Exception {
+    JobId job = enqueue("plain");
+    database.execute("UPDATE holdfast.job SET " + END + "attempt = 1 WHERE id = '" + job + "'");
+    Sightings sightings = new Sightings(database);
+    sightings.look();
+    assertThat(sightings.finding().holds()).isTrue();
+    database.execute("UPDATE holdfast.job SET attempt = 2 WHERE id = '" + job + "'");
+    assertThat(sightings.finding().violations())
+        .containsExactly(job + " was SUCCEEDED in attempt 1 and is SUCCEEDED in attempt 2");
+  }
+
+  @Test
+  void a_live_stream_that_missed_a_change_is_found() throws Exception {
+    JobId job = enqueue("plain");
+    LiveReader reader = new LiveReader(1);
+    assertThat(reader.finding(database).violations()).hasSize(1);
+    reader.line("event: queue:jobs");
+    reader.line("data: {\"jobs\":[{\"id\":\"" + job + "\",\"state\":\"RUNNING\"}]}");
+    assertThat(reader.finding(database).violations())
+        .containsExactly(job + " is PENDING, the stream said RUNNING");
+    reader.line("data: {\"jobs\":[{\"id\":\"" + job + "\",\"state\":\"PENDING\"}]}");
+    assertThat(reader.finding(database).holds()).isTrue();
+    reader.line("data: {\"jobs\":[{\"id\":\"" + job + "\",\"state\":\"FAILED\"}]}");
+    reader.line("event: reset");
+    reader.line("data: {}");
+    assertThat(reader.finding(database).holds()).isTrue();
   }
 
   @Test

@@ -18,7 +18,14 @@ public sealed interface Connections extends AutoCloseable {
   /** A pool may throw what stopped it at its first connection as a cause of something else. */
   static Connection open(DataSource source) throws SQLException {
     try {
-      return source.getConnection();
+      Connection connection = source.getConnection();
+      try {
+        Poolers.prepare(source, connection);
+        return connection;
+      } catch (SQLException | RuntimeException trouble) {
+        connection.close();
+        throw trouble;
+      }
     } catch (RuntimeException wrapped) {
       if (wrapped.getCause() instanceof SQLException error) {
         throw error;

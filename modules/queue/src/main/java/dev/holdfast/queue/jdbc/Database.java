@@ -38,11 +38,9 @@ public final class Database implements AutoCloseable {
    */
   public static final String BEGIN_BY_KEY =
       READ_COMMITTED
-          + """
-            SELECT set_config('enable_seqscan', 'off', true),
-                   set_config('enable_bitmapscan', 'off', true),
-                   set_config('plan_cache_mode', 'force_generic_plan', true);
-            """;
+          + "SELECT "
+          + Rows.BY_INDEX
+          + ",\n       set_config('enable_bitmapscan', 'off', true);\n";
 
   public static final int BEGIN_STATEMENTS = 2;
 

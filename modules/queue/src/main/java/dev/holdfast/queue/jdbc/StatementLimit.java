@@ -1,7 +1,9 @@
 package dev.holdfast.queue.jdbc;
 
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -39,6 +41,7 @@ final class StatementLimit {
   final class Limited implements AutoCloseable {
     private final PreparedStatement jdbc;
     private final long since = System.nanoTime();
+    private volatile boolean cancelled;
 
     private Limited(PreparedStatement jdbc) {
       this.jdbc = jdbc;
@@ -51,6 +54,7 @@ final class StatementLimit {
     private void cancelIfLate() {
       if (System.nanoTime() - since > limit.toNanos()) {
         try {
+          cancelled = true;
           jdbc.cancel();
         } catch (SQLException e) {
           log.debug("a statement that takes too long could not be cancelled", e);
@@ -61,7 +65,24 @@ final class StatementLimit {
     @Override
     public void close() throws SQLException {
       open.remove(this);
-      jdbc.close();
+      try (jdbc) {
+        if (cancelled && !jdbc.isClosed() && jdbc.getWarnings() != null) {
+          awaitStandby(jdbc.getConnection());
+        }
+      }
+    }
+  }
+
+  /**
+   * A cancel that comes while a commit waits for its synchronous standby ends the wait, and the
+   * server answers as if all were well, with a warning. No standby may have the commit then, and a
+   * failover would lose it. A later commit is not answered before all earlier ones have arrived.
+   */
+  private static void awaitStandby(Connection connection) throws SQLException {
+    if (!connection.isClosed()) {
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("SELECT pg_logical_emit_message(true, 'holdfast', '')");
+      }
     }
   }
 

@@ -1,5 +1,7 @@
 package dev.holdfast.queue.sql;
 
+import dev.holdfast.queue.jdbc.Rows;
+
 /**
  * Jobs in claims of a whole batch, {@code holdfast.claim}. Only first attempts are claimed like
  * this, and every verb that writes such a job raises its attempt: a job is in a batch for as long
@@ -12,11 +14,7 @@ package dev.holdfast.queue.sql;
  * from before the wait.
  */
 public final class BatchSql {
-  private static final String PLANNED =
-      """
-      SELECT set_config('enable_seqscan', 'off', true),
-             set_config('plan_cache_mode', 'force_generic_plan', true),
-      """;
+  private static final String PLANNED = "SELECT " + Rows.BY_INDEX + ",\n";
 
   private static final String LOCK = "(hashtext('holdfast.batch'), hashtext(%s))";
 

@@ -53,9 +53,19 @@ public final class Processes implements AutoCloseable {
     }
   }
 
+  /** Kills all of them. */
+  public void end() {
+    children.forEach(ChildProcess::close);
+  }
+
+  /** What all of them have printed, at most their latest lines. */
+  public List<String> lines() {
+    return children.stream().flatMap(child -> child.lines().stream()).toList();
+  }
+
   @Override
   public void close() {
-    children.forEach(ChildProcess::close);
+    end();
     delete(folder);
   }
 

@@ -1,13 +1,16 @@
 package dev.holdfast.testkit.proxy;
 
+import java.time.Duration;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Lets everyone through while it is open. */
+/** Lets everyone through while it is open, and keeps everyone for a while if it is slow. */
 public final class Gate {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition opened = lock.newCondition();
   private boolean shut;
+  private volatile Duration delay = Duration.ZERO;
 
   public void shut() {
     set(true);
@@ -15,6 +18,11 @@ public final class Gate {
 
   public void open() {
     set(false);
+  }
+
+  /** How long each passage takes from now on. */
+  public void slow(Duration each) {
+    delay = each;
   }
 
   private void set(boolean value) {
@@ -28,6 +36,9 @@ public final class Gate {
   }
 
   public void pass() {
+    if (!delay.isZero()) {
+      LockSupport.parkNanos(delay.toNanos());
+    }
     lock.lock();
     try {
       while (shut) {

@@ -43,7 +43,7 @@ final class AttemptReports {
   private volatile boolean ended;
 
   /**
-   * @param redact hides secrets in lines of the log
+   * @param redact hides secrets in lines of the log and messages of progress
    * @param lost called when an answer says that the lease is lost
    */
   AttemptReports(
@@ -82,9 +82,17 @@ final class AttemptReports {
     Report.Progress report = pending;
     if (report != null) {
       pending = null;
-      written = outbox.report(report);
+      written = outbox.report(redacted(report));
       CompletableFuture<?> unused = written.whenComplete((ack, error) -> answered(ack));
     }
+  }
+
+  /** Late: most reports of a busy handler are replaced by the next before they are sent. */
+  private Report.Progress redacted(Report.Progress report) {
+    String message = report.message();
+    return message == null
+        ? report
+        : new Report.Progress(report.lease(), report.percent(), redact.apply(message));
   }
 
   private void answered(@Nullable Ack ack) {

@@ -5,10 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.queue.QueueFixture;
+import dev.holdfast.testkit.TestServer;
+import dev.holdfast.testkit.program.Processes;
+import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class StatementLimitTest extends QueueFixture {
@@ -44,6 +52,46 @@ class StatementLimitTest extends QueueFixture {
         }
         await().atMost(SOON).until(() -> !limit.isLooking());
       }
+    }
+  }
+
+  @Test
+  void a_cancelled_commit_is_not_acknowledged_before_its_synchronous_standby_has_it()
+      throws Exception {
+    Path folder = Processes.freshFolder();
+    StatementLimit limit = new StatementLimit(SHORT, SHORT);
+    Map<String, String> replicated = Map.of("synchronous_standby_names", "missing");
+    try (EmbeddedPostgres server =
+            EmbeddedPostgres.start(TestServer.options(folder).settings(replicated));
+        Connection writer = connect(server, "");
+        Connection other = connect(server, "?options=-c%20synchronous_commit=local")) {
+      Sql.of("CREATE TABLE public.x (n int)").on(other).update();
+      CompletableFuture<Void> acknowledged =
+          CompletableFuture.runAsync(() -> insert(writer, limit));
+      await().atMost(SOON).until(() -> Sql.of("SELECT n FROM public.x").on(other).found());
+      await().during(Duration.ofMillis(500)).until(() -> !acknowledged.isDone());
+
+      Sql.of("ALTER SYSTEM SET synchronous_standby_names = ''").on(other).update();
+      Sql.of("SELECT pg_reload_conf()").on(other).found();
+      acknowledged.get(SOON.toSeconds(), TimeUnit.SECONDS);
+    } finally {
+      Processes.delete(folder);
+    }
+  }
+
+  private static Connection connect(EmbeddedPostgres server, String options) throws SQLException {
+    return DriverManager.getConnection(
+        "jdbc:postgresql://127.0.0.1:" + server.port() + "/postgres" + options,
+        server.user(),
+        server.password());
+  }
+
+  private static void insert(Connection connection, StatementLimit limit) {
+    try (StatementLimit.Limited statement =
+        limit.on(Rows.prepare(connection, "INSERT INTO public.x VALUES (?)", new Object[] {1}))) {
+      statement.jdbc().execute();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
     }
   }
 }

@@ -1,0 +1,91 @@
+package dev.holdfast.chaos.check;
+
+import dev.holdfast.chaos.fleet.Database;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * Looks at jobs that have ended while others run. What somebody has seen must not be otherwise
+ * later: neither a crash nor a failover takes a settled job back.
+ */
+public final class Sightings {
+  private static final String ENDED =
+      "SELECT id, state || ' in attempt ' || attempt FROM holdfast.job"
+          + " WHERE finished_at > now() - interval '5 seconds'";
+  private static final String NOW =
+      "SELECT state || ' in attempt ' || attempt FROM holdfast.job"
+          + " WHERE id = ? AND finished_at IS NOT NULL";
+  private static final int BETWEEN_MS = 500;
+
+  private final Database database;
+  private final Map<UUID, String> seen = new HashMap<>();
+  private final Thread thread = Thread.ofPlatform().daemon().name("sightings").unstarted(this::run);
+  private volatile boolean stopped;
+
+  public Sightings(Database database) {
+    this.database = database;
+  }
+
+  public Sightings start() {
+    thread.start();
+    return this;
+  }
+
+  private void run() {
+    while (!stopped) {
+      try {
+        look();
+        Thread.sleep(BETWEEN_MS);
+      } catch (SQLException away) {
+        // The database is down just now.
+      } catch (InterruptedException end) {
+        return;
+      }
+    }
+  }
+
+  void look() throws SQLException {
+    try (Connection connection = database.direct().getConnection();
+        PreparedStatement statement = connection.prepareStatement(ENDED);
+        ResultSet rows = statement.executeQuery()) {
+      while (rows.next()) {
+        seen.putIfAbsent(rows.getObject(1, UUID.class), rows.getString(2));
+      }
+    }
+  }
+
+  public Finding stop() throws SQLException {
+    stopped = true;
+    thread.interrupt();
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return finding();
+  }
+
+  Finding finding() throws SQLException {
+    List<String> wrong = new ArrayList<>();
+    try (Connection connection = database.direct().getConnection();
+        PreparedStatement statement = connection.prepareStatement(NOW)) {
+      for (Map.Entry<UUID, String> each : seen.entrySet()) {
+        statement.setObject(1, each.getKey());
+        try (ResultSet rows = statement.executeQuery()) {
+          String now = rows.next() ? rows.getString(1) : "not ended";
+          if (!now.equals(each.getValue())) {
+            wrong.add(each.getKey() + " was " + each.getValue() + " and is " + now);
+          }
+        }
+      }
+    }
+    return new Finding("a job that was seen ended stays as it was", seen.size(), wrong);
+  }
+}
