@@ -59,7 +59,7 @@ insist() { # path body-file answer-file header-file
 }
 
 # What the heartbeat learns it says by files: "cancel" stops the command and reports it, "gone" stops it and
-# reports nothing, since the task is somebody else's now.
+# reports nothing, since another worker has the task now.
 heartbeats() {
   interval=$(((ms + 999) / 1000))
   while :; do
@@ -103,7 +103,7 @@ completed() { # outcome and what belongs to it
   if insist "/v1/tasks/$task/completed" "$dir/completed.json" "$dir/answer" "$dir/token"; then
     say "task $task: $status $(cat "$dir/answer")"
   else
-    say "task $task: nobody took its end; its lease will run out"
+    say "task $task: its end was not accepted; its lease will run out"
   fi
 }
 

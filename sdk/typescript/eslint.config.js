@@ -2,7 +2,7 @@ import eslint from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/", "target/", "node_modules/", "tests/generated/"] },
+  { ignores: ["dist/", "target/", "node_modules/"] },
   eslint.configs.recommended,
   {
     files: ["**/*.ts"],

@@ -1,4 +1,4 @@
-"""How many jobs that do nothing a worker program runs, at what cost, and if its memory grows."""
+"""How many jobs that do nothing a worker program runs, at what cost, and whether it grows."""
 
 from __future__ import annotations
 
@@ -25,14 +25,26 @@ LEASE_MS = 30_000
 # Memory that is still being warmed up does not count.
 WARM = 0.25
 GROWTH = 1.1
-# V8 lets its heap grow by some tens of megabytes before it collects what is old.
-GROWTH_MB = 48.0
 
 
 def processor_seconds(pid: int) -> float:
     """Of the process and of its children that have ended."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(int(one) for one in fields[11:15]) / TICKS
+
+
+def with_children(pid: int | None) -> float:
+    """Processor seconds of a process and of those that it has started; 0 for None."""
+    if pid is None:
+        return 0.0
+    spent = processor_seconds(pid)
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if stat.read_text().rpartition(")")[2].split()[1] == str(pid):
+                spent += processor_seconds(int(stat.parent.name))
+        except OSError:
+            pass  # it has ended meanwhile, and is counted with its parent
+    return spent
 
 
 def resident_mb(pid: int) -> float:
@@ -47,10 +59,11 @@ class Measured:
     name: str
     jobs: int
     seconds: float
-    worker_cpu: float
-    server_cpu: float
+    processor: list[float]
+    """Seconds of the worker, the server and the database."""
     memory: list[tuple[float, float]]
     """Seconds since the start, and megabytes."""
+    growth_mb: float
 
     @property
     def rate(self) -> float:
@@ -64,7 +77,7 @@ class Measured:
     @property
     def grows(self) -> bool:
         first, last, _ = self.megabytes()
-        return last > first * GROWTH + GROWTH_MB
+        return last > first * GROWTH + self.growth_mb
 
 
 class Watch(threading.Thread):
@@ -125,24 +138,23 @@ def measure(plane: ControlPlane, one: Candidate, jobs: int, concurrency: int) ->
         "CONFORMANCE_JOURNAL": "/dev/null",
     }
     worker = WorkerProgram(one.command, env, plane.folder / f"{one.name or 'worker'}.log")
+    plane.workers.append(worker.process)
     try:
         drain(plane, queue, worker)
         # Paused while it is filled, so that the clock starts with all of the jobs there.
         plane.call("POST", f"/v1/queues/{queue}/pause", {})
         fill(plane, queue, jobs)
-        pid, server = worker.process.pid, plane.server_pid or os.getpid()
-        before = processor_seconds(pid), processor_seconds(server)
-        watch = Watch(pid)
+        processes = (worker.process.pid, plane.server_pid, plane.database_pid)
+        before = [with_children(one) for one in processes]
+        watch = Watch(worker.process.pid)
         watch.start()
         began = time.monotonic()
         plane.call("POST", f"/v1/queues/{queue}/resume", {})
         drain(plane, queue, worker)
         seconds = time.monotonic() - began
-        after = processor_seconds(pid), processor_seconds(server)
-        return Measured(
-            one.name or "worker", jobs, seconds, after[0] - before[0], after[1] - before[1],
-            watch.stop(),
-        )  # fmt: skip
+        after = [with_children(one) for one in processes]
+        spent = [now - then for now, then in zip(after, before)]
+        return Measured(one.name or "worker", jobs, seconds, spent, watch.stop(), one.growth_mb)
     finally:
         worker.signal(signal.SIGTERM)
         worker.exit_code(30)
@@ -150,15 +162,16 @@ def measure(plane: ControlPlane, one: Candidate, jobs: int, concurrency: int) ->
 
 def show(all_: Sequence[Measured]) -> None:
     print(
-        f"{'worker':12} {'jobs/s':>8} {'worker µs/job':>14} {'server µs/job':>14} "
-        f"{'MB warm':>8} {'MB end':>7} {'MB most':>8}"
+        f"{'':12} {'':8} {'processor µs/job':>25} {'MB resident':>20}\n"
+        f"{'worker':12} {'jobs/s':>8} {'worker':>9} {'server':>7} {'database':>9} "
+        f"{'warm':>6} {'end':>6} {'most':>6}"
     )
     for one in all_:
+        worker, server, database = (spent / one.jobs * 1e6 for spent in one.processor)
         first, last, most = one.megabytes()
         print(
-            f"{one.name:12} {one.rate:8.0f} {one.worker_cpu / one.jobs * 1e6:14.0f} "
-            f"{one.server_cpu / one.jobs * 1e6:14.0f} {first:8.0f} {last:7.0f} {most:8.0f}"
-            + ("  BAD  memory grows" if one.grows else "")
+            f"{one.name:12} {one.rate:8.0f} {worker:9.0f} {server:7.0f} {database:9.0f} "
+            f"{first:6.0f} {last:6.0f} {most:6.0f}" + ("  BAD  memory grows" if one.grows else "")
         )
 
 
@@ -172,8 +185,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         programs = candidates(given)
     except ValueError as wrong:
         usage.error(str(wrong))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     plane = ControlPlane()
+    plane.close_when_told()
     try:
         plane.start()
         # For what the server compiles and loads when it first runs; the first is not to pay for it.

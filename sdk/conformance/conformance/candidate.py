@@ -15,6 +15,8 @@ class Candidate:
     command: list[str]
     skipped: frozenset[str] = frozenset()
     """Scenarios of features that it does not have."""
+    growth_mb: float = 48.0
+    """By how much its memory may grow once it is warm, besides a tenth: collectors are lazy."""
     faulty: bool = False
     """It does wrong what a scenario checks, so it must fail every one of them."""
 

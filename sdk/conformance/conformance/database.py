@@ -74,6 +74,11 @@ class Database:
             time.sleep(0.1)
         raise RuntimeError(f"PostgreSQL did not start:\n{log.read_text()}")
 
+    @property
+    def pid(self) -> int | None:
+        """Of the postmaster, when the kit has started it."""
+        return None if self._process is None else self._process.pid
+
     def close(self) -> None:
         if self._process is not None:
             self._process.send_signal(signal.SIGINT)  # a fast shutdown

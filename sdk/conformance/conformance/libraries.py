@@ -46,7 +46,7 @@ def _java() -> list[Candidate]:
 def _python() -> Candidate:
     source = REPOSITORY / "sdk/python/src"
     command = ["env", f"PYTHONPATH={source}", sys.executable, str(WORKERS / "python_worker.py")]
-    return Candidate("python", command)
+    return Candidate("python", command, growth_mb=8.0)  # it frees what it does not need at once
 
 
 def _typescript() -> list[Candidate]:

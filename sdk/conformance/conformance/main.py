@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import signal
 import sys
 import time
 import traceback
@@ -40,9 +39,8 @@ class Verdict:
         return f"{self.candidate.name} {self.scenario.name}".strip()
 
 
-def perform(plane: ControlPlane, candidate: Candidate, one: Scenario) -> Verdict:
+def perform(stage: Stage, candidate: Candidate, one: Scenario) -> Verdict:
     began = time.monotonic()
-    stage = Stage(plane, one.name, candidate.command, one.name if candidate.faulty else "")
     why = ""
     kit_failed = False
     try:
@@ -52,32 +50,65 @@ def perform(plane: ControlPlane, candidate: Candidate, one: Scenario) -> Verdict
     except Exception:
         why = f"{traceback.format_exc()}\n{stage.output()}"
         kit_failed = True
-    finally:
-        stage.close()
-    return Verdict(candidate, one, not why, time.monotonic() - began, why, kit_failed)
+    verdict = Verdict(candidate, one, not why, time.monotonic() - began, why, kit_failed)
+    show(verdict)
+    return verdict
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Scenarios of one worker program that have a stage of their own, most often a single one."""
+
+    candidate: Candidate
+    scenarios: list[Scenario]
+
+    def run(self, plane: ControlPlane) -> list[Verdict]:
+        first, is_shared = self.scenarios[0], len(self.scenarios) > 1
+        fault = first.name if self.candidate.faulty else ""
+        name = "shared" if is_shared else first.name
+        stage = Stage(plane, name, self.candidate.command, fault, is_shared)
+        try:
+            with ThreadPoolExecutor(len(self.scenarios)) as pool:
+                return list(
+                    pool.map(lambda one: perform(stage, self.candidate, one), self.scenarios)
+                )
+        finally:
+            stage.close()
+
+
+def units(candidate: Candidate, names: Sequence[str]) -> list[Unit]:
+    """A faulty worker has one fault at a time, and shares nothing."""
+    chosen = [SCENARIOS[name] for name in names if name not in candidate.skipped]
+    shared = [one for one in chosen if one.shared and not candidate.faulty]
+    found = [Unit(candidate, [one]) for one in chosen if one not in shared]
+    return [Unit(candidate, shared), *found] if shared else found
 
 
 def run(
     plane: ControlPlane, candidates: Sequence[Candidate], names: Sequence[str], parallel: int
 ) -> list[Verdict]:
     """Those that restart the server come last, with one restart for the workers of all."""
-
-    def one(candidate: Candidate, name: str) -> Verdict:
-        verdict = perform(plane, candidate, SCENARIOS[name])
-        show(verdict)
-        return verdict
-
-    pairs = [(each, name) for name in names for each in candidates if name not in each.skipped]
-    pairs.sort(key=lambda pair: not SCENARIOS[pair[1]].first)
-    together = [pair for pair in pairs if not SCENARIOS[pair[1]].alone]
+    all_ = [unit for each in candidates for unit in units(each, names)]
+    together = [unit for unit in all_ if not unit.scenarios[0].alone]
+    # What takes longest comes first: what has to wait, and what waits in vain.
+    together.sort(
+        key=lambda unit: (
+            not any(one.first for one in unit.scenarios), not unit.candidate.faulty
+        )
+    )  # fmt: skip
     with ThreadPoolExecutor(parallel) as pool:
-        verdicts = list(pool.map(lambda pair: one(*pair), together))
+        verdicts = [
+            one for each in pool.map(lambda unit: unit.run(plane), together) for one in each
+        ]
     for name in names:
-        alone = [pair for pair in pairs if SCENARIOS[name].alone and pair[1] == name]
+        alone = [
+            unit for unit in all_ if unit.scenarios[0].alone and unit.scenarios[0].name == name
+        ]
         if alone:
             plane.restart_together(len(alone))
             with ThreadPoolExecutor(len(alone)) as pool:
-                verdicts += pool.map(lambda pair: one(*pair), alone)
+                for each in pool.map(lambda unit: unit.run(plane), alone):
+                    verdicts += each
     return verdicts
 
 
@@ -101,7 +132,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--only", help="scenarios to run, separated by commas")
     made.add_argument("--skip", default="", help="scenarios to leave out, separated by commas")
     made.add_argument("--quick", action="store_true", help="only the few that cover the most")
-    made.add_argument("--parallel", type=int, default=3, help="scenarios at once (default: 3)")
+    made.add_argument("--parallel", type=int, default=8, help="scenarios at once (default: 8)")
     made.add_argument(
         "--self-test",
         action="store_true",
@@ -143,8 +174,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         workers = [dataclasses.replace(one, faulty=True) for one in workers]
     if given.faulty:
         workers += [libraries.plain(), libraries.batch(), libraries.faulty()]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the server must not be left behind
     plane = ControlPlane()
+    plane.close_when_told()
     if not plane.is_own:
         names = [name for name in names if not SCENARIOS[name].alone]
     try:

@@ -118,6 +118,7 @@ class Crowd:
         log = self.folder / f"{candidate.name or 'worker'}-{self.started}.log"
         program = WorkerProgram(candidate.command, env, log)
         self.running[number] = program
+        self.plane.workers.append(program.process)
         self.names[str(program.process.pid)] = candidate.name or "worker"
 
     def revive(self) -> None:
@@ -289,7 +290,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         programs = candidates(given)
     except ValueError as wrong:
         usage.error(str(wrong))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     seed = int.from_bytes(os.urandom(4), "big") if given.seed is None else given.seed
     print(f"seed {seed}", flush=True)
     return run(programs, given.jobs, given.kills, given.restarts, random.Random(seed))
@@ -299,6 +299,7 @@ def run(
     programs: Sequence[Candidate], jobs: int, kills: int, restarts: int, chance: random.Random
 ) -> int:
     plane = ControlPlane()
+    plane.close_when_told()
     if not plane.is_own:
         restarts = 0
     members = [(one, queue) for queue in QUEUES for one in programs]

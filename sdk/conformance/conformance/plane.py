@@ -6,15 +6,16 @@ settings below. Scenarios that restart the server then cannot run.
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
+import signal
 import socket
+import subprocess
 import tempfile
 import threading
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,12 +25,13 @@ from .program import Program
 
 HEARTBEAT_INTERVAL = 1.0
 # Long enough for a machine that has much else to do.
-LEASE = 8.0
+LEASE = 10.0
 GRACE = 6.0
 TOKEN_TTL = 5.0
 # The server accepts a token for half a minute longer, for clocks that differ.
 OUTLASTS_TOKEN = TOKEN_TTL + 33.0
 RESTART_PATIENCE = 240.0
+CALL_PATIENCE = 60.0
 
 SETTINGS = {
     "HEARTBEAT_INTERVAL_MS": str(round(HEARTBEAT_INTERVAL * 1000)),
@@ -63,6 +65,11 @@ class ControlPlane:
         self._database = Database(self.folder)
         self._server: Program | None = None
         self._restart: threading.Barrier | None = None
+        self._connections = threading.local()
+        # A start costs most of a scenario; with too many at once, leases of others run out.
+        self.starting = threading.Semaphore(max(2, os.cpu_count() or 2))
+        self.workers: list[subprocess.Popen[bytes]] = []
+        """All worker programs that were started here."""
         self.admin_key = os.environ.get("CONFORMANCE_ADMIN_KEY", "") if given else ""
         self.worker_key = ""
 
@@ -77,6 +84,10 @@ class ControlPlane:
     @property
     def server_pid(self) -> int | None:
         return None if self._server is None else self._server.process.pid
+
+    @property
+    def database_pid(self) -> int | None:
+        return self._database.pid
 
     def start_server(self, **settings: str) -> None:
         database = {"HOLDFAST_DATABASE_URL": self._database.url}
@@ -102,6 +113,18 @@ class ControlPlane:
         assert self._server is not None
         self._server.kill()
 
+    def close_when_told(self) -> None:
+        """Ctrl-C and SIGTERM end the kit at once, with all that it has started."""
+
+        def leave(number: int, _: object) -> None:
+            for worker in self.workers:
+                worker.kill()  # without a worker its scenario ends soon, and nobody waits for it
+            self.close()
+            os._exit(128 + number)
+
+        signal.signal(signal.SIGTERM, leave)
+        signal.signal(signal.SIGINT, leave)
+
     def close(self) -> None:
         if self._server is not None:
             self._server.stop()
@@ -109,22 +132,38 @@ class ControlPlane:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        request = urllib.request.Request(self.url + path, method=method)
-        request.add_header("Content-Type", "application/json")
+        """Repeats it while the server is away, so a job to enqueue must have an id."""
+        headers = {"Content-Type": "application/json"}
         if self.admin_key:
-            request.add_header("Authorization", f"Bearer {self.admin_key}")
-        if body is not None:
-            request.data = json.dumps(body).encode()
-        until = time.monotonic() + 60
+            headers["Authorization"] = f"Bearer {self.admin_key}"
+        sent = None if body is None else json.dumps(body).encode()
+        until = time.monotonic() + CALL_PATIENCE
         while True:
             try:
-                with urllib.request.urlopen(request, timeout=30) as answer:
-                    return json.loads(answer.read())
-            except urllib.error.HTTPError as refused:
-                if refused.code != 503 or time.monotonic() > until:
-                    text = refused.read().decode("utf-8", "replace")
-                    raise RuntimeError(f"{method} {path}: {refused.code} {text}") from refused
-            except OSError:
+                status, content = self._send(method, path, sent, headers)
+            except (OSError, http.client.HTTPException):
                 if time.monotonic() > until:
                     raise
+            else:
+                if status < 400:
+                    return json.loads(content)
+                if status != 503 or time.monotonic() > until:
+                    text = content.decode("utf-8", "replace")
+                    raise RuntimeError(f"{method} {path}: {status} {text}")
             time.sleep(0.3)
+
+    def _send(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, bytes]:
+        """Each thread has a connection that stays open, since scenarios look at jobs often."""
+        connection: http.client.HTTPConnection | None = getattr(self._connections, "open", None)
+        if connection is None:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+            self._connections.open = connection
+        try:
+            connection.request(method, path, body, headers)
+            response = connection.getresponse()
+            return response.status, response.read()
+        except (OSError, http.client.HTTPException):
+            connection.close()
+            raise

@@ -22,8 +22,8 @@ def push(stage: Stage) -> None:
         return exchange.forward()
 
     front.rule = keep
-    for n in range(3):
-        id_ = stage.enqueue("echo", {"n": n})
+    jobs = stage.enqueue_all("echo", [{"n": n} for n in range(1, 4)])
+    for n, id_ in enumerate(jobs, 1):
         stage.expect(id_, state="SUCCEEDED", attempt=1, result={"n": n})
     forged = json.loads(envelopes[0]) | {"dispatchId": "forged"}
     for headers in ({}, {"Authorization": "Bearer another-secret-of-the-kit"}):
@@ -49,7 +49,7 @@ def push_duplicate(stage: Stage) -> None:
         return exchange.forward()
 
     front.rule = twice
-    jobs = [stage.enqueue("sleep", {"ms": 500}) for _ in range(3)]
+    jobs = stage.enqueue_all("sleep", [{"ms": 500}] * 3)
     for id_ in jobs:
         stage.expect(id_, state="SUCCEEDED", attempt=1)
         stage.check(stage.count("begin", id_) == 1, f"job {id_} was begun more than once")
@@ -60,4 +60,4 @@ def push_token_renewed(stage: Stage) -> None:
     """A pushed task that outlasts its token still ends well."""
     stage.push_worker()
     id_ = stage.enqueue("sleep", {"ms": round(OUTLASTS_TOKEN * 1_000)})
-    stage.expect(id_, 90, state="SUCCEEDED", attempt=1)
+    stage.expect(id_, OUTLASTS_TOKEN, state="SUCCEEDED", attempt=1)

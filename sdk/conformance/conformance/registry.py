@@ -18,6 +18,8 @@ class Scenario:
     """Whether it is one of the few that stand for the others in a short run."""
     first: bool
     """Whether it takes so long that it is begun before the others."""
+    shared: bool
+    """Whether one worker process can serve it and others of this sort at the same time."""
 
     @property
     def summary(self) -> str:
@@ -28,11 +30,11 @@ SCENARIOS: dict[str, Scenario] = {}
 
 
 def scenario(
-    alone: bool = False, quick: bool = False, first: bool = False
+    alone: bool = False, quick: bool = False, first: bool = False, shared: bool = False
 ) -> Callable[[Callable[[Stage], None]], Callable[[Stage], None]]:
     def register(run: Callable[[Stage], None]) -> Callable[[Stage], None]:
         name = run.__name__.replace("_", "-")
-        SCENARIOS[name] = Scenario(name, run, alone, quick, first)
+        SCENARIOS[name] = Scenario(name, run, alone, quick, first, shared)
         return run
 
     return register

@@ -6,9 +6,10 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,12 @@ from .proxy import FaultProxy
 
 TERMINAL = ("SUCCEEDED", "FAILED", "CANCELLED")
 SECRET = "conformance-dispatch-secret"
-POLL = 0.2
+FIRST_LOOK = 0.1
+SLOWEST_LOOK = 1.0
+# What must come comes at once as a rule; a busy machine may stand still for half a minute, though.
+PATIENCE = 120.0
+# With a fault it never comes, so nobody waits for that long.
+PATIENCE_WITH_FAULT = 45.0
 
 
 class Unfit(AssertionError):
@@ -63,8 +69,12 @@ class WorkerProgram:
 
 
 class Stage:
-    def __init__(self, plane: ControlPlane, name: str, command: list[str], fault: str) -> None:
+    def __init__(
+        self, plane: ControlPlane, name: str, command: list[str], fault: str, shared: bool = False
+    ) -> None:
+        """``shared``: several scenarios work here at once, and have one worker program."""
         self.plane = plane
+        self.patience = PATIENCE_WITH_FAULT if fault else PATIENCE
         self.queue = f"{name}-{uuid.uuid4().hex[:6]}"[-48:]
         self.proxy = FaultProxy(("127.0.0.1", plane.port))
         self._command = command
@@ -72,12 +82,21 @@ class Stage:
         self._folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=plane.folder))
         self._journal = self._folder / "journal"
         self._journal.touch()
+        self._shared = shared
+        self._lock = threading.Lock()
         self._workers: list[WorkerProgram] = []
         self._proxies = [self.proxy]
 
     def worker(
         self, concurrency: int = 4, shutdown_ms: int = 10_000, push_port: int | None = None
     ) -> WorkerProgram:
+        """A worker program that serves; the same one for all scenarios that share this stage."""
+        with self._lock:
+            if self._shared and self._workers:
+                return self._workers[0]
+            return self._start(concurrency, shutdown_ms, push_port)
+
+    def _start(self, concurrency: int, shutdown_ms: int, push_port: int | None) -> WorkerProgram:
         env = {
             "CONFORMANCE_URL": self.proxy.url,
             "CONFORMANCE_KEY": self.plane.worker_key,
@@ -92,9 +111,15 @@ class Stage:
         if push_port is not None:
             env |= {"CONFORMANCE_PUSH_PORT": str(push_port), "CONFORMANCE_PUSH_SECRET": SECRET}
         log = self._folder / f"worker-{len(self._workers) + 1}.log"
-        worker = WorkerProgram(self._command, env, log)
-        self._workers.append(worker)
-        self.until(lambda: "ready" in self._text(log).splitlines(), 180, "the line 'ready'", worker)
+        with self.plane.starting:
+            worker = WorkerProgram(self._command, env, log)
+            self._workers.append(worker)
+            self.plane.workers.append(worker.process)
+            self.until(
+                lambda: "ready" in self._text(log).splitlines() or not worker.alive,
+                "the line 'ready'",
+            )
+        self.check(worker.alive, "the worker program ended before the line 'ready'")
         return worker
 
     def push_worker(self) -> tuple[WorkerProgram, FaultProxy, int]:
@@ -108,8 +133,16 @@ class Stage:
         return worker, front, port
 
     def enqueue(self, kind: str, payload: Any = None, **options: Any) -> str:
-        job = {"kind": kind, "queue": self.queue, "payload": payload or {}} | options
-        return str(self.plane.call("POST", "/v1/jobs", job)["id"])
+        return self.enqueue_all(kind, [payload], **options)[0]
+
+    def enqueue_all(self, kind: str, payloads: Sequence[Any], **options: Any) -> list[str]:
+        jobs = [
+            {"id": str(uuid.uuid4()), "kind": kind, "queue": self.queue, "payload": one or {}}
+            | options
+            for one in payloads
+        ]
+        self.plane.call("POST", "/v1/jobs", {"jobs": jobs})
+        return [str(one["id"]) for one in jobs]
 
     def job(self, id_: str) -> dict[str, Any]:
         return dict(self.plane.call("GET", f"/v1/jobs/{id_}?include=attempts,events"))
@@ -117,14 +150,27 @@ class Stage:
     def state(self, id_: str) -> str:
         return str(self.plane.call("GET", f"/v1/jobs/{id_}")["state"])
 
-    def ended(self, id_: str, patience: float = 60.0) -> dict[str, Any]:
-        """The job once it has ended."""
-        self.until(lambda: self.state(id_) in TERMINAL, patience, f"the end of job {id_}")
+    def ended(
+        self, id_: str, after: float = 0.0, most_attempts: int | None = None
+    ) -> dict[str, Any]:
+        """The job once it has ended, or has more attempts than it may have.
+
+        ``after`` is how many seconds it takes at least.
+        """
+
+        def is_over() -> bool:
+            job = self.plane.call("GET", f"/v1/jobs/{id_}")
+            if job["state"] in TERMINAL:
+                return True
+            self.check(any(one.alive for one in self._workers), "the worker program has ended")
+            return most_attempts is not None and job["attempt"] > most_attempts
+
+        self.until(is_over, f"the end of job {id_}", after + self.patience)
         return self.job(id_)
 
-    def expect(self, id_: str, patience: float = 60.0, **fields: Any) -> dict[str, Any]:
+    def expect(self, id_: str, after: float = 0.0, **fields: Any) -> dict[str, Any]:
         """The job has ended, and its fields are these."""
-        job = self.ended(id_, patience)
+        job = self.ended(id_, after, fields.get("attempt"))
         for name, wanted in fields.items():
             if job.get(name) != wanted:
                 shown = str(job.get(name))[:300]
@@ -132,14 +178,12 @@ class Stage:
                 raise Unfit(f"{what}\n{_history(job)}")
         return job
 
-    def expect_later_attempt(
-        self, id_: str, patience: float = 60.0, **fields: Any
-    ) -> dict[str, Any]:
+    def expect_later_attempt(self, id_: str, **fields: Any) -> dict[str, Any]:
         """The job has succeeded, and what counts is the result of a later attempt.
 
         Its number may be above two: the server may give a job to a long poll whose worker is gone.
         """
-        job = self.expect(id_, patience, state="SUCCEEDED", **fields)
+        job = self.expect(id_, state="SUCCEEDED", **fields)
         self.check(job["attempt"] >= 2, "the first attempt counted although it was over")
         return job
 
@@ -153,24 +197,25 @@ class Stage:
             one[0] == word and one[2] == id_ and attempt in (None, int(one[3])) for one in found
         )
 
-    def begun(self, id_: str, attempt: int = 1, patience: float = 30.0) -> None:
-        what = f"'begin' of {id_} attempt {attempt} in the journal"
-        self.until(lambda: self.count("begin", id_, attempt) > 0, patience, what)
+    def begun(self, id_: str, attempt: int = 1) -> None:
+        self.await_note("begin", id_, attempt)
+
+    def await_note(self, word: str, id_: str, attempt: int = 1) -> None:
+        """Until the word stands in the journal."""
+        what = f"'{word}' of {id_} attempt {attempt} in the journal"
+        self.until(lambda: self.count(word, id_, attempt) > 0, what)
 
     def until(
-        self,
-        condition: Callable[[], bool],
-        patience: float,
-        what: str,
-        worker: WorkerProgram | None = None,
+        self, condition: Callable[[], bool], what: str, patience: float | None = None
     ) -> None:
+        patience = self.patience if patience is None else patience
         until = time.monotonic() + patience
+        look = FIRST_LOOK
         while not condition():
             if time.monotonic() > until:
-                raise Unfit(f"waited {patience} s for {what}")
-            if worker is not None and not worker.alive:
-                raise Unfit(f"the worker program ended before {what}")
-            time.sleep(POLL)
+                raise Unfit(f"waited {patience:.0f} s for {what}")
+            time.sleep(look)
+            look = min(SLOWEST_LOOK, look * 1.5)
 
     def check(self, holds: bool, otherwise: str) -> None:
         if not holds:

@@ -228,7 +228,8 @@ def handle(task: Task) -> Any:
         note("end", task)
         return {"attempt": task.attempt}
     if task.kind == "block":
-        time.sleep(span(task))
+        # Without heartbeats it must outlast its lease, also where the server is slow to notice.
+        time.sleep(span(task) * (6 if FAULT == "heartbeats-while-blocked" else 1))
         note("end", task)
         return {"attempt": task.attempt}
     if task.kind == "fail":

@@ -9,11 +9,13 @@ from conformance.plane import ControlPlane
 from conformance.proxy import Exchange, FaultProxy, Response
 
 from holdfast import (
+    Cancellation,
     Holdfast,
     Job,
     JobFailedException,
     JobState,
     KeyRefusedException,
+    NotFoundException,
     RefusedException,
     ServerUnavailableException,
     Worker,
@@ -64,7 +66,7 @@ def test_an_enqueue_whose_answer_was_lost_makes_one_job(
 
 def test_a_job_that_is_not_there_is_none(holdfast: Holdfast) -> None:
     assert holdfast.find("01a1e9d0-d164-744c-8168-ef0f33f8838b") is None
-    with pytest.raises(RefusedException, match="not_found"):
+    with pytest.raises(NotFoundException, match="not_found"):
         holdfast.get("01a1e9d0-d164-744c-8168-ef0f33f8838b")
 
 
@@ -78,13 +80,15 @@ def test_a_wait_ends_with_the_timeout(holdfast: Holdfast, queue: str) -> None:
 def test_cancel_and_retry(holdfast: Holdfast, queue: str) -> None:
     job = Job(kind="k", queue=queue)
     holdfast.enqueue(job)
-    assert holdfast.cancel(job.id, "not needed") == "CANCELLED"
+    pending = Cancellation(job.id, JobState.PENDING, "CANCELLED")
+    assert holdfast.cancel(job.id, "not needed") == pending
     with pytest.raises(JobFailedException, match="not needed"):
         holdfast.result(job.id, 5)
-    with pytest.raises(RefusedException, match="job_already_terminal") as refused:
-        holdfast.cancel(job.id)
-    assert refused.value.fields["state"] == "CANCELLED"
-    assert holdfast.retry(job.id) is JobState.PENDING
+    ended = Cancellation(job.id, JobState.CANCELLED, "ALREADY_TERMINAL")
+    assert holdfast.cancel(job.id) == ended
+    assert holdfast.retry(job.id).state is JobState.PENDING
+    with pytest.raises(RefusedException, match="job_not_retryable"):
+        holdfast.retry(job.id)
 
 
 def test_a_refused_job_says_which_field_is_wrong(holdfast: Holdfast, queue: str) -> None:
@@ -104,9 +108,11 @@ def test_a_wrong_key_says_what_to_do(plane: ControlPlane, queue: str) -> None:
 def test_a_server_that_is_away_is_waited_for_and_then_named() -> None:
     client = Holdfast("http://127.0.0.1:9", patience=0.5)
     began = time.monotonic()
-    with pytest.raises(ServerUnavailableException, match=r"127\.0\.0\.1:9"):
+    with pytest.raises(ServerUnavailableException, match=r"127\.0\.0\.1:9.* is it running"):
         client.get("01a1e9d0-d164-744c-8168-ef0f33f8838b")
     assert time.monotonic() - began < 10
+    with pytest.raises(ServerUnavailableException, match="check the address"):
+        Holdfast("http://no-such-host.invalid", patience=0.1).get("any")
 
 
 @pytest.mark.timeout(60)

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from holdfast import (
+    FailedException,
     FailureCategory,
     Job,
     RefusedException,
@@ -42,6 +43,12 @@ def test_ids_are_uuids_of_version_7_in_the_order_of_time() -> None:
 def test_times_are_read_with_any_number_of_digits(text: str, microseconds: int) -> None:
     wanted = datetime(2026, 11, 15, 13, 4, 50, microseconds, timezone.utc)
     assert parse_time(text) == wanted
+
+
+def test_a_job_is_made_of_kind_and_payload_and_named_options() -> None:
+    job = Job("resize", {"width": 640}, queue="media")
+    assert (job.kind, job.payload, job.queue) == ("resize", {"width": 640}, "media")
+    assert Job("ping").payload == {}
 
 
 def test_a_job_is_written_in_the_names_and_units_of_the_api() -> None:
@@ -112,3 +119,12 @@ def test_mistakes_are_named_before_anything_runs() -> None:
 def test_categories_are_retried_as_the_server_does() -> None:
     retried = {one.name for one in FailureCategory if one.retryable}
     assert retried == {"USER_CODE", "INFRASTRUCTURE", "TIMEOUT"}
+
+
+def test_some_codes_are_not_retried_whatever_their_category() -> None:
+    def failed(code: str, retryable: bool | None = None) -> FailedException:
+        return FailedException(FailureCategory.USER_CODE, code, "why", retryable=retryable)
+
+    assert failed("ANY_OTHER").retryable
+    assert not failed("VALIDATION").retryable
+    assert failed("VALIDATION", True).retryable

@@ -6,11 +6,13 @@ import asyncio
 import os
 import time
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import computing
 import pytest
 from conformance.plane import ControlPlane
+from conformance.proxy import FaultProxy
 from conftest import MakeWorker, Run, until
 
 from holdfast import FailedException, FailureCategory, Holdfast, Job, JobContext, JobState, Worker
@@ -61,6 +63,32 @@ def test_progress_log_and_events_are_there_when_the_job_has_ended(
     status = run("double", {"n": 1})
     assert holdfast.log(status.id) == "from the process\n"
     assert "computed" in [event["type"] for event in holdfast.timeline(status.id)]
+
+
+def test_a_handler_knows_its_job(make_worker: MakeWorker, run: Run, queue: str) -> None:
+    worker = make_worker()
+
+    @worker.handler("k")
+    def handle(payload: Any, ctx: JobContext) -> Any:
+        job = ctx.job
+        if ctx.attempt == 1:
+            raise FailedException(FailureCategory.INFRASTRUCTURE, "BUSY", "once", retry_after=0)
+        assert job.deadline is not None
+        assert job.last_failure is not None
+        ahead = (job.deadline - job.enqueued_at).total_seconds()
+        known = [job.tenant, job.workspace, job.run_key, job.asset_id, job.partition_key]
+        return [job.id, job.queue, job.run, *known, job.resources, list(job.tags), job.failures,
+                job.max_attempts, job.last_failure["code"], ahead > 3000]  # fmt: skip
+
+    worker.start()
+    status = run(
+        "k", max_attempts=4, deadline=datetime.now(timezone.utc) + timedelta(hours=1),
+        run_key="mine", asset_id="a", partition_key="p", resources={"cpu": 2}, tags=("t",),
+    )  # fmt: skip
+    assert status.result == [
+        status.id, queue, status.id, "default", "default", "mine", "a", "p", {"cpu": 2}, ["t"], 1,
+        4, "BUSY", True,
+    ]  # fmt: skip
 
 
 @dataclass
@@ -210,6 +238,28 @@ def test_several_queues_are_served_in_turn(
         holdfast.enqueue(late)
         holdfast.wait(late.id, 20)
     assert set(order[:2]) == {queue, other}
+
+
+def test_a_handler_that_computes_does_not_starve_heartbeats(
+    make_worker: MakeWorker, run: Run, proxy: FaultProxy
+) -> None:
+    """It holds the interpreter for as long as it may; others get it every few milliseconds."""
+    worker = make_worker(url=proxy.url)
+
+    def heartbeats() -> int:
+        return sum(one.path.endswith("/heartbeat") and bool(one.status) for one in proxy.exchanges)
+
+    @worker.handler("compute")
+    def compute(payload: Any) -> int:
+        before, rounds = heartbeats(), 0
+        while rounds % 10_000 != 0 or heartbeats() < before + 3:
+            rounds += 1
+        return rounds
+
+    worker.start()
+    status = run("compute", timeout=60)
+    assert status.state is JobState.SUCCEEDED
+    assert (status.attempt, status.crashes) == (1, 0)
 
 
 @pytest.mark.slow

@@ -1,5 +1,5 @@
 import { artifactContent } from "./artifact.js";
-import { type Handler, infoOf, type JobContext, type JobInfo, type StepBody, type StepOptions } from "./context.js";
+import { type Handler, infoOf, type JobContext, type LeasedJob, type StepBody, type StepOptions } from "./context.js";
 import {
   CancelledError,
   FailedError,
@@ -50,7 +50,7 @@ export class Attempt implements JobContext, Held {
   /** Of a strict kind: how long its lease lasts, and what stops the handler when it may have run out. */
   private strictLeaseMs: number | undefined;
   private leaseTimer: NodeJS.Timeout | undefined;
-  private jobInfo: JobInfo | undefined;
+  private jobInfo: LeasedJob | undefined;
   private jobLog: JobLog | undefined;
   private shownProgress: Progress | undefined;
   private jobSteps: Steps | undefined;
@@ -70,8 +70,8 @@ export class Attempt implements JobContext, Held {
   // ---- what the worker does
 
   async run(): Promise<void> {
-    this.arm("TIMED_OUT", this.task.timeoutMs);
-    this.arm("PAST_DEADLINE", this.task.deadlineMs);
+    this.arm("ATTEMPT_TIMEOUT", this.task.timeoutMs);
+    this.arm("DEADLINE_EXCEEDED", this.task.deadlineMs);
     let outcome: Outcome;
     do {
       outcome = await this.invoke();
@@ -235,13 +235,13 @@ export class Attempt implements JobContext, Held {
         return { outcome: "RELEASED", abortedByShutdown: true };
       case "CANCELLED":
         return abandoned
-          ? failed(failure("CANCELLED", "CANCEL_TIMEOUT", "the handler did not stop within the grace period"))
+          ? failed(failure("CANCELLED", "CANCEL_TIMEOUT", "the handler did not stop within the cancel grace period"))
           : { outcome: "CANCELLED" };
-      case "TIMED_OUT": {
+      case "ATTEMPT_TIMEOUT": {
         const text = `the attempt took longer than its timeout of ${this.task.timeoutMs ?? "?"} ms`;
         return failed(failure("TIMEOUT", "ATTEMPT_TIMEOUT", text));
       }
-      case "PAST_DEADLINE":
+      case "DEADLINE_EXCEEDED":
         return failed(failure("TIMEOUT", "DEADLINE_EXCEEDED", "the job's deadline passed while it was running"));
     }
   }
@@ -256,7 +256,7 @@ export class Attempt implements JobContext, Held {
     return this.task.attempt;
   }
 
-  get job(): JobInfo {
+  get job(): LeasedJob {
     return (this.jobInfo ??= infoOf(this.task));
   }
 

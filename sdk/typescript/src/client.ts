@@ -1,8 +1,8 @@
-import { HoldfastError, NotFoundError, RefusedError, ServerUnavailableError } from "./errors.js";
+import { HoldfastError, JobFailedError, NotFoundError, RefusedError, ServerUnavailableError } from "./errors.js";
 import { type EventOptions, type LiveEvent, streamEvents } from "./events.js";
 import { Server, type ServerOptions } from "./http.js";
 import { uuidv7 } from "./ids.js";
-import type { Artifact, Cancellation, Enqueued, Job, JobEvent, JobFilter, NewJob } from "./job.js";
+import type { Artifact, Cancellation, Enqueued, Job, JobEvent, JobFilter, JobStatus } from "./job.js";
 import { isTerminal } from "./job.js";
 import { Backoff, pause } from "./pause.js";
 import { Worker, type WorkerOptions } from "./worker.js";
@@ -33,12 +33,12 @@ export class Holdfast {
   }
 
   /** Resolves once the job is durable. The same job, by its id, enqueued twice is one job. */
-  enqueue(job: NewJob): Promise<Enqueued>;
+  enqueue(job: Job): Promise<Enqueued>;
   /** Up to 10,000 jobs, all of them or none. */
-  enqueue(jobs: readonly NewJob[]): Promise<Enqueued[]>;
-  async enqueue(given: NewJob | readonly NewJob[]): Promise<Enqueued | Enqueued[]> {
+  enqueue(jobs: readonly Job[]): Promise<Enqueued[]>;
+  async enqueue(given: Job | readonly Job[]): Promise<Enqueued | Enqueued[]> {
     const many = Array.isArray(given);
-    const jobs = (many ? given : [given]) as readonly NewJob[];
+    const jobs = (many ? given : [given]) as readonly Job[];
     if (jobs.length === 0) {
       return [];
     }
@@ -57,12 +57,12 @@ export class Holdfast {
   }
 
   /** Throws `NotFoundError` when there is no such job. */
-  get<R = unknown>(id: string): Promise<Job<R>> {
+  get<R = unknown>(id: string): Promise<JobStatus<R>> {
     return this.insist("GET", `/v1/jobs/${encodeURIComponent(id)}`);
   }
 
   /** The same, with undefined for a job that is not there. */
-  async find<R = unknown>(id: string): Promise<Job<R> | undefined> {
+  async find<R = unknown>(id: string): Promise<JobStatus<R> | undefined> {
     try {
       return await this.get<R>(id);
     } catch (trouble) {
@@ -74,7 +74,7 @@ export class Holdfast {
   }
 
   /** Newest first, page after page, for as long as you go on. */
-  async *list(filter: JobFilter = {}): AsyncGenerator<Job, void> {
+  async *list(filter: JobFilter = {}): AsyncGenerator<JobStatus, void> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(filter) as [string, JobFilter[keyof JobFilter]][]) {
       if (value !== undefined) {
@@ -82,7 +82,7 @@ export class Holdfast {
       }
     }
     for (;;) {
-      const page = await this.insist<{ jobs: Job[]; next?: string }>("GET", `/v1/jobs?${query.toString()}`);
+      const page = await this.insist<{ jobs: JobStatus[]; next?: string }>("GET", `/v1/jobs?${query.toString()}`);
       yield* page.jobs;
       if (page.next === undefined) {
         return;
@@ -92,7 +92,7 @@ export class Holdfast {
   }
 
   /** The job once it has ended, however it did. Looks often at first, then once a second. */
-  async wait<R = unknown>(id: string, options: WaitOptions = {}): Promise<Job<R>> {
+  async wait<R = unknown>(id: string, options: WaitOptions = {}): Promise<JobStatus<R>> {
     const end = options.timeoutMs === undefined ? Infinity : Date.now() + options.timeoutMs;
     const looks = new Backoff(FIRST_LOOK_MS, SLOWEST_LOOK_MS);
     for (;;) {
@@ -112,6 +112,16 @@ export class Holdfast {
     }
   }
 
+  /** What the job returned, once it has ended; throws `JobFailedError` when it did not succeed. */
+  async result<R = unknown>(id: string, options: WaitOptions = {}): Promise<R> {
+    const job = await this.wait<R>(id, options);
+    if (job.state === "SUCCEEDED") {
+      return job.result as R;
+    }
+    const { code, message } = job.failure ?? { code: "CANCELLED", message: job.cancelReason ?? "no reason was given" };
+    throw new JobFailedError(id, job.state === "FAILED" ? "FAILED" : "CANCELLED", code, message);
+  }
+
   /** A job that runs is asked to stop; another one is cancelled at once. One that has ended stays as it is. */
   async cancel(id: string, reason?: string, options: { cascade?: boolean } = {}): Promise<Cancellation> {
     const path = `/v1/jobs/${encodeURIComponent(id)}/cancel`;
@@ -128,7 +138,7 @@ export class Holdfast {
   }
 
   /** Puts a job that is FAILED or CANCELLED back into its queue, with a fresh budget. */
-  async retry(id: string): Promise<Job> {
+  async retry(id: string): Promise<JobStatus> {
     await this.insist("POST", `/v1/jobs/${encodeURIComponent(id)}/retry`);
     return this.get(id);
   }

@@ -7,7 +7,7 @@ export interface JobContext {
   readonly id: string;
   /** The number of this execution, crashes and snoozes included. */
   readonly attempt: number;
-  readonly job: JobInfo;
+  readonly job: LeasedJob;
 
   /** Aborts once the handler should stop; `signal.reason` is a `CancelledError` that says why. */
   readonly signal: AbortSignal;
@@ -60,7 +60,7 @@ export interface StepOptions {
 }
 
 /** The job of an attempt. */
-export interface JobInfo {
+export interface LeasedJob {
   readonly id: string;
   readonly kind: string;
   readonly queue: string;
@@ -84,7 +84,7 @@ export interface JobInfo {
   readonly lastFailure: { category: string; code: string; message: string; retryable: boolean } | undefined;
 }
 
-export function infoOf(task: Envelope): JobInfo {
+export function infoOf(task: Envelope): LeasedJob {
   return {
     id: task.taskId,
     kind: task.kind,

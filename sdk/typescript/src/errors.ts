@@ -51,6 +51,19 @@ export class NotFoundError extends HoldfastError {
   override readonly name = "NotFoundError";
 }
 
+/** The job whose result was wanted did not succeed; `code` and the message are those of its failure. */
+export class JobFailedError extends HoldfastError {
+  override readonly name = "JobFailedError";
+  readonly jobId: string;
+  readonly state: "FAILED" | "CANCELLED";
+
+  constructor(jobId: string, state: "FAILED" | "CANCELLED", code: string, why: string) {
+    super(code, `job ${jobId} is ${state}: ${why} (${code})`);
+    this.jobId = jobId;
+    this.state = state;
+  }
+}
+
 export type FailureCategory =
   "USER_CODE" | "DATA_QUALITY" | "INFRASTRUCTURE" | "CONFIGURATION" | "TIMEOUT" | "CANCELLED";
 
@@ -108,13 +121,13 @@ export class SnoozeError extends Error {
   }
 }
 
-export type StopReason = "CANCELLED" | "LEASE_LOST" | "TIMED_OUT" | "PAST_DEADLINE" | "SHUTDOWN";
+export type StopReason = "CANCELLED" | "LEASE_LOST" | "ATTEMPT_TIMEOUT" | "DEADLINE_EXCEEDED" | "SHUTDOWN";
 
 const STOP_TEXT: Readonly<Record<StopReason, string>> = {
   CANCELLED: "the job was cancelled",
   LEASE_LOST: "the lease was lost: another attempt may hold the job",
-  TIMED_OUT: "the attempt's timeout has passed",
-  PAST_DEADLINE: "the job's deadline has passed",
+  ATTEMPT_TIMEOUT: "the attempt's timeout has passed",
+  DEADLINE_EXCEEDED: "the job's deadline has passed",
   SHUTDOWN: "the worker is shutting down",
 };
 

@@ -1,7 +1,7 @@
 /** The thread that runs handlers of one module, one job after the other. */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "node:worker_threads";
 import { artifactContent } from "./artifact.js";
-import { type Handler, infoOf, type JobContext, type JobInfo, type StepBody, type StepOptions } from "./context.js";
+import { type Handler, infoOf, type JobContext, type LeasedJob, type StepBody, type StepOptions } from "./context.js";
 import { CancelledError, FailedError, LeaseLostError, SnoozeError } from "./errors.js";
 import type { Artifact, Envelope } from "./job.js";
 import { encoded } from "./json.js";
@@ -12,7 +12,7 @@ import { type Call, type FromThread, packed, type ThreadSettings, type ToThread,
 
 /** The context of a handler in a thread of its own: what it says becomes messages. */
 class ThreadContext implements JobContext {
-  readonly job: JobInfo;
+  readonly job: LeasedJob;
   readonly steps: Steps;
   private readonly controller = new AbortController();
   private stopped: CancelledError | undefined;

@@ -1,11 +1,12 @@
 export { type ClientOptions, Holdfast, type WaitOptions } from "./client.js";
-export type { Handler, HandlerOptions, JobContext, JobInfo, StepOptions } from "./context.js";
+export type { Handler, HandlerOptions, JobContext, LeasedJob, StepOptions } from "./context.js";
 export {
   CancelledError,
   FailedError,
   type Failure,
   type FailureCategory,
   HoldfastError,
+  JobFailedError,
   KeyRefusedError,
   LeaseLostError,
   NotFoundError,
@@ -16,7 +17,7 @@ export {
 } from "./errors.js";
 export type { EventOptions, LiveEvent } from "./events.js";
 export type { ServerOptions } from "./http.js";
-export type { Artifact, Cancellation, Enqueued, Job, JobEvent, JobFilter, JobState, NewJob } from "./job.js";
+export type { Artifact, Cancellation, Enqueued, Job, JobEvent, JobFilter, JobState, JobStatus } from "./job.js";
 export type { Logger } from "./log.js";
 export type { PushOptions } from "./push.js";
 export { Worker, type WorkerOptions } from "./worker.js";

@@ -9,7 +9,7 @@ export function isTerminal(state: JobState): boolean {
 }
 
 /** A job to enqueue. Only `kind` must be there. */
-export interface NewJob<P = unknown> {
+export interface Job<P = unknown> {
   /** Names the handler. */
   kind: string;
   /** Any JSON, 1 MiB at most; `{}` unless given. */
@@ -60,7 +60,7 @@ export interface Enqueued {
 }
 
 /** A job as it stands. */
-export interface Job<R = unknown> {
+export interface JobStatus<R = unknown> {
   id: string;
   kind: string;
   queue: string;

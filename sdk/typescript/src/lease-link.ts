@@ -136,7 +136,7 @@ export class LeaseLink implements AttemptLink {
       reset: false,
       // A request other than retry_step takes back what this step and those after it had left.
       discardFromIndex: honoured && honoured.action !== "retry_step" ? report.stepIndex : undefined,
-      honoured: honoured?.updatedAt,
+      handledCommand: honoured?.updatedAt,
       events,
     });
     const left = checkpoint === undefined ? "" : `,"checkpoint":${checkpoint}`;

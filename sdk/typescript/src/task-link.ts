@@ -104,7 +104,7 @@ export class TaskLink implements AttemptLink {
       return Promise.resolve("ACCEPTED");
     }
     const { stepId, checkpoint, honoured, ...fields } = report;
-    const body = this.body({ ...fields, honoured: honoured?.updatedAt });
+    const body = this.body({ ...fields, handledCommand: honoured?.updatedAt });
     const json = checkpoint === undefined ? body : `${body.slice(0, -1)},"result":${checkpoint}}`;
     return this.tell("PUT", `/steps/${encodeURIComponent(stepId)}`, json);
   }

@@ -132,7 +132,7 @@ export class Worker {
         }
         told = true;
         this.logger.info(`${signal}: ${this.running.size} jobs are running; no more are claimed`);
-        void this.stop().then(() => {
+        void this.close().then(() => {
           process.off("SIGTERM", onSignal).off("SIGINT", onSignal);
           resolve();
         });
@@ -242,7 +242,7 @@ export class Worker {
    *
    * @param timeoutMs how long to wait for running jobs
    */
-  stop(timeoutMs: number = this.settings.shutdownTimeoutMs): Promise<void> {
+  close(timeoutMs: number = this.settings.shutdownTimeoutMs): Promise<void> {
     return (this.stopped ??= this.shutDown(timeoutMs));
   }
 

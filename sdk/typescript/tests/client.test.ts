@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  FailedError,
   Holdfast,
   HoldfastError,
+  type JobFailedError,
   KeyRefusedError,
   type LiveEvent,
   NotFoundError,
@@ -129,6 +131,29 @@ test("a pending job is cancelled at once, one that has ended stays as it is, and
   assert.equal((await holdfast.cancel(id)).outcome, "ALREADY_TERMINAL");
   assert.equal((await holdfast.retry(id)).state, "PENDING");
   await assert.rejects(holdfast.retry(id), (error: RefusedError) => error.code === "job_not_retryable");
+});
+
+test("a result is what the job returned, or an error that says why there is none", async (t) => {
+  const queue = newQueue();
+  const worker = newWorker(t, { queues: [queue] });
+  worker.handler("add", ({ a, b }: { a: number; b: number }) => a + b);
+  worker.handler("fail", () => {
+    throw new FailedError("DATA_QUALITY", "BAD_ROW", "row 7");
+  });
+  await worker.start();
+  const add = await holdfast.enqueue({ kind: "add", queue, payload: { a: 1, b: 2 } });
+  assert.equal(await holdfast.result<number>(add.id), 3);
+  const fail = await holdfast.enqueue({ kind: "fail", queue });
+  await assert.rejects(
+    holdfast.result(fail.id),
+    (error: JobFailedError) => error.code === "BAD_ROW" && error.message.includes("FAILED: row 7"),
+  );
+  const cancelled = await holdfast.enqueue({ kind: "never", queue, delayMs: 60_000 });
+  await holdfast.cancel(cancelled.id, "not needed");
+  await assert.rejects(
+    holdfast.result(cancelled.id),
+    (error: JobFailedError) => error.state === "CANCELLED" && error.message.includes("not needed"),
+  );
 });
 
 test("a cancel with cascade takes the children along", async () => {

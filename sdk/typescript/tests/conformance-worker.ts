@@ -108,7 +108,7 @@ if (port === undefined || port === "") {
 } else {
   const server = await listen(worker.push({ secret: given("PUSH_SECRET") as string }), Number(port));
   process.once("SIGTERM", () => {
-    void worker.stop().then(() => {
+    void worker.close().then(() => {
       server.closeAllConnections();
       server.close();
     });

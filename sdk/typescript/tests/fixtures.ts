@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { test, type TestContext } from "node:test";
-import { Holdfast, type Job, type Logger, type Worker, type WorkerOptions } from "holdfast";
+import { Holdfast, type JobStatus, type Logger, type Worker, type WorkerOptions } from "holdfast";
 
 export const url = needed("TEST_URL");
 export const adminKey = needed("TEST_ADMIN");
@@ -45,7 +45,7 @@ export class Messages implements Logger {
 /** A worker with a key of role worker, which is stopped with its test. */
 export function newWorker(t: TestContext, options: WorkerOptions): Worker {
   const worker = new Holdfast({ url, apiKey: workerKey }).worker({ logger: new Messages(), ...options });
-  t.after(() => worker.stop(0));
+  t.after(() => worker.close(0));
   return worker;
 }
 
@@ -72,7 +72,7 @@ export function aborted(signal: AbortSignal): Promise<unknown> {
 }
 
 /** Ends as expected, or the test says how it ended. */
-export async function ends<R = unknown>(id: string, state: Job["state"], ms = 60_000): Promise<Job<R>> {
+export async function ends<R = unknown>(id: string, state: JobStatus["state"], ms = 60_000): Promise<JobStatus<R>> {
   const job = await holdfast.wait<R>(id, { timeoutMs: ms });
   assert.equal(job.state, state, JSON.stringify({ failure: job.failure, timeline: await holdfast.timeline(id) }));
   return job;

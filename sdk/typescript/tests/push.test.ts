@@ -149,7 +149,7 @@ test("a pushed task whose worker stops goes back without using budget", async (t
   const { id } = await holdfast.enqueue({ kind: "long", queue, maxAttempts: 1 });
   await until("it runs", () => began);
   await call("DELETE", `/v1/queues/${queue}/dispatch`);
-  await worker.stop(0);
+  await worker.close(0);
   const job = await holdfast.get(id);
   assert.deepEqual([job.state, job.failures, job.crashes], ["PENDING", 0, 0]);
 });

@@ -20,7 +20,7 @@ async function testOnOwnServer(): Promise<number> {
   chmodSync(folder, 0o755); // PostgreSQL does not run as root
   const dev = startProgram(["dev", "--http-port", "0", "-q", "nobody", "-c", "1"], folder, {
     HEARTBEAT_INTERVAL_MS: "1000",
-    HEARTBEAT_TIMEOUT_MS: "8000",
+    HEARTBEAT_TIMEOUT_MS: "10000",
     CANCEL_GRACE_PERIOD_MS: "6000",
     HOLDFAST_DISPATCH_ALLOW: "127.0.0.1",
     HOLDFAST_SERVER_REQUESTS_PER_SECOND: "0",

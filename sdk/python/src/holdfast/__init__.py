@@ -11,17 +11,19 @@ from .errors import (
     JobFailedException,
     KeyRefusedException,
     LeaseLostException,
+    NotFoundException,
     RefusedException,
     ServerUnavailableException,
     SnoozeException,
 )
-from .model import Artifact, Enqueued, Event, Failure, Job, JobState, JobStatus
+from .model import Artifact, Cancellation, Enqueued, Event, Failure, Job, JobState, JobStatus
 from .push import PushReceiver
 from .steps import Step
 from .worker import Worker
 
 __all__ = [
     "Artifact",
+    "Cancellation",
     "CancelledException",
     "Enqueued",
     "Event",
@@ -38,6 +40,7 @@ __all__ = [
     "KeyRefusedException",
     "LeaseLostException",
     "LeasedJob",
+    "NotFoundException",
     "PushReceiver",
     "RefusedException",
     "ServerUnavailableException",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from .model import parse_time
 from .stop import StopSignal
 
 if TYPE_CHECKING:
@@ -51,7 +53,55 @@ class LeasedJob:
 
     @property
     def failures(self) -> int:
+        """Failed attempts that count against the budget so far."""
         return int(self.envelope.get("failures") or 0)
+
+    @property
+    def max_attempts(self) -> int | None:
+        """How many may fail."""
+        return self.envelope.get("maxAttempts")
+
+    @property
+    def enqueued_at(self) -> datetime:
+        return parse_time(self.envelope["enqueuedAt"])
+
+    @property
+    def deadline(self) -> datetime | None:
+        at = self.envelope.get("deadline")
+        return parse_time(at) if at else None
+
+    @property
+    def tenant(self) -> str:
+        return str(self.envelope["tenantId"])
+
+    @property
+    def workspace(self) -> str:
+        return str(self.envelope["workspaceId"])
+
+    @property
+    def run(self) -> str:
+        return str(self.envelope["runId"])
+
+    @property
+    def run_key(self) -> str:
+        return str(self.envelope["taskKey"])
+
+    @property
+    def asset_id(self) -> str | None:
+        return self.envelope.get("assetId")
+
+    @property
+    def partition_key(self) -> str | None:
+        return self.envelope.get("partitionKey")
+
+    @property
+    def resources(self) -> dict[str, Any]:
+        return dict(self.envelope.get("resources") or {})
+
+    @property
+    def last_failure(self) -> dict[str, Any] | None:
+        """Why an attempt before this one failed: category, code, message and retryable."""
+        return self.envelope.get("retryContext")
 
     @property
     def traceparent(self) -> str | None:

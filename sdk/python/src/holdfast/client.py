@@ -8,9 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar, overload
 from urllib.parse import quote, urlencode
 
-from .errors import JobFailedException, RefusedException, ServerUnavailableException
+from .errors import (
+    JobFailedException,
+    NotFoundException,
+    RefusedException,
+    ServerUnavailableException,
+)
 from .http import Backoff, Http, server_key, server_url
-from .model import Artifact, Enqueued, Event, Job, JobState, JobStatus
+from .model import Artifact, Cancellation, Enqueued, Event, Job, JobState, JobStatus
 from .sse import stream
 
 MOST_AT_ONCE = 10_000
@@ -60,12 +65,11 @@ class Holdfast:
         """The job, or None when there is none of this id."""
         try:
             return self.get(job_id)
-        except RefusedException as refused:
-            if refused.status == 404:
-                return None
-            raise
+        except NotFoundException:
+            return None
 
     def get(self, job_id: str) -> JobStatus:
+        """The job; NotFoundException when there is none of this id."""
         return JobStatus.of(self._call("GET", f"/v1/jobs/{quote(job_id, safe='')}"))
 
     def wait(self, job_id: str, timeout: float | None = None) -> JobStatus:
@@ -92,17 +96,25 @@ class Holdfast:
             code, message = status.failure.code, status.failure.message
         raise JobFailedException(job_id, status.state.value, code, message)
 
-    def cancel(self, job_id: str, reason: str | None = None, *, cascade: bool = False) -> str:
-        """CANCELLED, REQUESTED or ALREADY_REQUESTED; RefusedException for a job that has ended."""
+    def cancel(
+        self, job_id: str, reason: str | None = None, *, cascade: bool = False
+    ) -> Cancellation:
+        """A job that runs is asked to stop; one that has ended stays as it is."""
         body = {"reason": reason, "cascade": cascade}
-        answer = self._call("POST", f"/v1/jobs/{quote(job_id, safe='')}/cancel", body)
+        try:
+            answer = self._call("POST", f"/v1/jobs/{quote(job_id, safe='')}/cancel", body)
+        except RefusedException as refused:
+            if refused.error != "job_already_terminal":
+                raise
+            return Cancellation(job_id, JobState(refused.fields["state"]), "ALREADY_TERMINAL")
         named = (one for one in answer["jobs"] if one["id"] == job_id.lower())
-        return str(next(named, answer["jobs"][0])["outcome"])
+        one = next(named, answer["jobs"][0])
+        return Cancellation(one["id"], JobState(one["previousState"]), one["outcome"])
 
-    def retry(self, job_id: str) -> JobState:
+    def retry(self, job_id: str) -> JobStatus:
         """Puts a FAILED or CANCELLED job back into its queue with a fresh budget."""
-        answer = self._call("POST", f"/v1/jobs/{quote(job_id, safe='')}/retry", None)
-        return JobState(answer["state"])
+        self._call("POST", f"/v1/jobs/{quote(job_id, safe='')}/retry", None)
+        return self.get(job_id)
 
     def log(self, job_id: str) -> str:
         """The last 64 Ki characters or so that the job's attempts logged."""

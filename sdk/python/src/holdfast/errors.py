@@ -21,6 +21,17 @@ class FailureCategory(str, Enum):
         return self.name in ("USER_CODE", "INFRASTRUCTURE", "TIMEOUT")
 
 
+NEVER_RETRIED = (
+    "INPUT_TOO_LARGE",
+    "VALIDATION",
+    "NO_HANDLER",
+    "DEADLINE_EXCEEDED",
+    "CANCEL_TIMEOUT",
+    "TOXIC_JOB",
+)
+"""Codes of failures that another attempt cannot help, whatever their category."""
+
+
 class HoldfastException(Exception):
     """Base class of all exceptions of this package."""
 
@@ -42,6 +53,10 @@ class RefusedException(HoldfastException):
         self.status = status
         self.error = error
         self.fields = fields
+
+
+class NotFoundException(RefusedException):
+    """There is no such job, or it belongs to another tenant."""
 
 
 class KeyRefusedException(RefusedException):
@@ -91,5 +106,7 @@ class FailedException(HoldfastException):
         super().__init__(message)
         self.category = FailureCategory(category)
         self.code = code
-        self.retryable = self.category.retryable if retryable is None else retryable
+        if retryable is None:
+            retryable = self.category.retryable and code not in NEVER_RETRIED
+        self.retryable = retryable
         self.retry_after = retry_after

@@ -14,7 +14,12 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from .errors import KeyRefusedException, RefusedException, ServerUnavailableException
+from .errors import (
+    KeyRefusedException,
+    NotFoundException,
+    RefusedException,
+    ServerUnavailableException,
+)
 
 JSON = "application/json"
 BYTES = "application/octet-stream"
@@ -128,8 +133,8 @@ class Http:
             yield connection
         except (OSError, http.client.HTTPException) as failure:
             self._drop(connection)
-            what = str(failure) or type(failure).__name__
-            raise ServerUnavailableException(f"no answer from {self.url}: {what}") from failure
+            what = f"no answer from {self.url}: {_advice(failure, timeout)}"
+            raise ServerUnavailableException(what) from failure
         except BaseException:
             self._drop(connection)
             raise
@@ -181,6 +186,18 @@ class Http:
             connection.close()
 
 
+def _advice(failure: Exception, timeout: float) -> str:
+    if isinstance(failure, ConnectionRefusedError):
+        return "nobody listens there; is it running, and is this its port?"
+    if isinstance(failure, socket.gaierror):
+        return "there is no such host; check the address"
+    if isinstance(failure, TimeoutError):
+        return f"it took longer than {timeout:g} s"
+    if isinstance(failure, ssl.SSLCertVerificationError):
+        return f"{failure}; give a context that knows its certificate as tls"
+    return str(failure) or type(failure).__name__
+
+
 def _closed_by_peer(sock: socket.socket) -> bool:
     """An idle connection has nothing to read; one that is readable was closed."""
     try:
@@ -216,4 +233,6 @@ def problem(status: int, retry_after: str | None, content: bytes) -> Exception:
     if status in (401, 403):
         advice = "make a key with 'holdfast keys create --role ...' and pass it as api_key"
         return KeyRefusedException(status, error, f"{message}; {advice}", fields)
+    if status == 404:
+        return NotFoundException(status, error, message, fields)
     return RefusedException(status, error, message, fields)

@@ -257,7 +257,7 @@ def _step(report: StepReport) -> dict[str, Any]:
         ack = {name: asked[name] for name in names if name in asked}
         ack |= {"stepIndex": report.index, "attempt": report.attempt}
         events.insert(0, {"type": "task.control.recovery.ack", "data": ack})
-        step["honoured"] = asked["updatedAt"]
+        step["handledCommand"] = asked["updatedAt"]
         if asked["action"] != "retry_step":
             step["discardFromIndex"] = report.index
     return step

@@ -6,7 +6,7 @@ import os
 import re
 import time
 import uuid
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from datetime import datetime, timezone
 from enum import Enum
 from typing import Any
@@ -44,12 +44,16 @@ def parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Job:
-    """A job to enqueue. Spans are seconds; a value of None is left to the server."""
+    """A job to enqueue: ``Job("resize", {"width": 640}, queue="media")``.
+
+    Spans are seconds; a value of None is left to the server.
+    """
 
     kind: str
     payload: Any = field(default_factory=dict)
+    _: KW_ONLY
     id: str = field(default_factory=new_id)
     queue: str | None = None
     priority: int | None = None
@@ -172,6 +176,16 @@ class JobStatus:
             failure=Failure.of(failure) if failure else None,
             raw=data,
         )
+
+
+@dataclass(frozen=True)
+class Cancellation:
+    """What a cancel came to. ``outcome`` is CANCELLED, REQUESTED, ALREADY_REQUESTED or
+    ALREADY_TERMINAL."""
+
+    id: str
+    previous_state: JobState
+    outcome: str
 
 
 @dataclass(frozen=True)

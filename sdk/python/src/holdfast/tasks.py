@@ -139,7 +139,7 @@ class TaskSource:
                 "strategy": "soft_reset" if report.again else "queue_retry",
             }
         if report.recovery is not None:
-            body["honoured"] = report.recovery["updatedAt"]
+            body["handledCommand"] = report.recovery["updatedAt"]
         path = f"steps/{quote(report.step_id, safe='')}"
         return self._held(attempt, "PUT", path, body) is not None
 

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Waits for the end of a job. The end of a job notifies nobody, which would cost every settle; so
- * its state is read again and again, soon at first and twice a second later.
+ * Waits for the end of a job. The end of a job sends no notification, which would cost every
+ * settle; so its state is read again and again, soon at first and twice a second later.
  */
 final class AwaitJob {
   private static final Duration FIRST = Duration.ofMillis(5);
@@ -17,12 +17,12 @@ final class AwaitJob {
 
   private AwaitJob() {}
 
-  static Optional<JobStatus> end(JobQueries queries, JobId job, Duration patience)
+  static Optional<JobStatus> end(JobQueries queries, JobId job, Duration timeout)
       throws InterruptedException {
     long start = System.nanoTime();
     Duration pause = FIRST;
     while (!hasEnded(queries, job)) {
-      Duration left = patience.minusNanos(System.nanoTime() - start);
+      Duration left = timeout.minusNanos(System.nanoTime() - start);
       if (!left.isPositive()) {
         return Optional.empty();
       }

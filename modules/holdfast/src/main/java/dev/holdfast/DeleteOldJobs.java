@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Deletes jobs that ended long enough ago, and then their artifacts. Reapers call it at the end of
- * every round. A round goes on for about a second, so that reaping is not held up for longer; the
- * next one continues. Any number of nodes may do it at the same time.
+ * every round. A round takes about a second at most, so that it does not delay reaping for longer;
+ * the next one continues. Any number of nodes may do it at the same time.
  */
 final class DeleteOldJobs {
   private static final Logger log = LoggerFactory.getLogger(DeleteOldJobs.class);
@@ -89,8 +89,8 @@ final class DeleteOldJobs {
         deleted += batch;
       } while (batch > 0 && nanos.getAsLong() - until < 0);
       return batch > 0;
-    } catch (RuntimeException trouble) {
-      log.info("retention failed, trying again later: {}", trouble.getMessage());
+    } catch (RuntimeException e) {
+      log.info("retention failed, trying again later: {}", e.getMessage());
       return false;
     } finally {
       if (deleted > 0) {
@@ -119,8 +119,8 @@ final class DeleteOldJobs {
         }
         orphaned = maintenance.orphaned(store);
       }
-    } catch (IOException | RuntimeException trouble) {
-      log.info("artifacts could not be deleted, trying again later: {}", trouble.toString());
+    } catch (IOException | RuntimeException e) {
+      log.info("artifacts could not be deleted, trying again later: {}", e.toString());
     }
     return false;
   }

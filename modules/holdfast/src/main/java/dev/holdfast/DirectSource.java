@@ -58,8 +58,9 @@ final class DirectSource implements JobSource {
   }
 
   @Override
-  public Claimed claim(String queueName, int most, String worker, Duration lease) {
-    return asked(() -> jobs.claimInBatches(queueName, most, worker, lease));
+  public Claimed claim(String queueName, int most, String worker, Timings timings) {
+    return asked(
+        () -> jobs.claimInBatches(queueName, most, worker, timings.lease(), timings.cancelGrace()));
   }
 
   @Override
@@ -118,8 +119,8 @@ final class DirectSource implements JobSource {
   }
 
   @Override
-  public Map<String, Integer> sweep(Timings timings, boolean judge) {
-    return asked(judge ? () -> judged(timings) : this::tended);
+  public Map<String, Integer> sweep(Timings timings, boolean reapLeases) {
+    return asked(reapLeases ? () -> reapAndExpire(timings) : this::promote);
   }
 
   @Override
@@ -127,20 +128,20 @@ final class DirectSource implements JobSource {
     return asked(maintenance::fireOnTime);
   }
 
-  private Map<String, Integer> tended() {
+  private Map<String, Integer> promote() {
     maintenance.promote();
     return Map.of();
   }
 
   /** Page after page until none is found: many workers may have died at the same time. */
-  private Map<String, Integer> judged(Timings timings) {
+  private Map<String, Integer> reapAndExpire(Timings timings) {
     Map<String, Integer> recovered = new HashMap<>();
     ReapResult lost;
     ReapResult late;
     int pages = 0;
     do {
       lost = maintenance.reap(timings.reapGrace());
-      late = maintenance.expire(timings.cancelGrace());
+      late = maintenance.expire();
       recovered.merge("stale", lost.requeued().size(), Integer::sum);
       recovered.merge("ended", lost.ended().size(), Integer::sum);
       recovered.merge("timeout", count(late), Integer::sum);
@@ -176,8 +177,8 @@ final class DirectSource implements JobSource {
   }
 
   @Override
-  public boolean mayBeKnown(LeasedJob job, Duration patience) {
-    return asked(() -> jobs.mayBeKnown(job.id(), patience));
+  public boolean mayHaveHandler(LeasedJob job, Duration timeout) {
+    return asked(() -> jobs.mayHaveHandler(job.id(), timeout));
   }
 
   @Override
@@ -185,18 +186,18 @@ final class DirectSource implements JobSource {
     return queue.notifier().subscribe(queues, wake);
   }
 
-  /** Only trouble that may pass is worth another try; the rest needs somebody to repair it. */
+  /** Only transient errors are worth another try; the others need a repair. */
   private static <T> T asked(Supplier<T> question) {
     try {
       return question.get();
-    } catch (DatabaseException trouble) {
-      if (!trouble.mayPass()) {
-        throw trouble;
+    } catch (DatabaseException e) {
+      if (!e.isTransient()) {
+        throw e;
       }
-      String message = String.valueOf(trouble.getMessage());
-      throw trouble.isBusy()
-          ? new SourceBusyException(message, trouble)
-          : new SourceUnavailableException(message, trouble);
+      String message = String.valueOf(e.getMessage());
+      throw e.isBusy()
+          ? new SourceBusyException(message, e)
+          : new SourceUnavailableException(message, e);
     }
   }
 }

@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Sums up ended jobs for the history, a few times a minute. Reapers call it at the end of every
- * round. After a long pause there may be much to sum up: a round then goes on for about a second,
+ * round. After a long pause there may be much to sum up: a round then takes about a second at most,
  * so that reaping is not held up for longer, and the next one continues.
  */
 final class HistoryUpkeep {

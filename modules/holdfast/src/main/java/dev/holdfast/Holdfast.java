@@ -24,7 +24,7 @@ import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.LeaseLostException;
-import dev.holdfast.worker.lease.Upkeep;
+import dev.holdfast.worker.maintenance.Upkeep;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Metrics;
 import java.sql.Connection;
@@ -36,7 +36,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one door of the library: give it a DataSource and hand it work.
+ * Entry point of the library: made from a DataSource, it enqueues jobs and builds workers.
  *
  * <pre>{@code
  * Holdfast holdfast = Holdfast.on(dataSource);
@@ -103,8 +103,8 @@ public final class Holdfast implements AutoCloseable {
     try {
       // Before middleware, which may want to know the queue.
       return enqueueMiddleware.enqueue(queue.defaults().declared(jobs), write);
-    } catch (SQLException trouble) {
-      throw SqlErrors.thrown("enqueue", trouble);
+    } catch (SQLException e) {
+      throw SqlErrors.thrown("enqueue", e);
     }
   }
 
@@ -152,8 +152,8 @@ public final class Holdfast implements AutoCloseable {
     }
     try {
       succeed(joined, context, result);
-    } catch (SQLException trouble) {
-      throw SqlErrors.thrown("succeed", trouble);
+    } catch (SQLException e) {
+      throw SqlErrors.thrown("succeed", e);
     }
   }
 
@@ -191,8 +191,7 @@ public final class Holdfast implements AutoCloseable {
 
   /** Empty when there is no such job. */
   public Optional<Cancellation> cancel(JobId job, String reason) {
-    return queue.jobs().cancel(job, false, reason, Timings.DEFAULT_CANCEL_GRACE).stream()
-        .findFirst();
+    return queue.jobs().cancel(job, false, reason).stream().findFirst();
   }
 
   /** A job as it is now; empty when there is none of this id. */
@@ -217,8 +216,8 @@ public final class Holdfast implements AutoCloseable {
    *
    * @return empty when it has not ended after this time, or is not there
    */
-  public Optional<JobStatus> await(JobId job, Duration patience) throws InterruptedException {
-    return AwaitJob.end(queue.queries(), job, patience);
+  public Optional<JobStatus> await(JobId job, Duration timeout) throws InterruptedException {
+    return AwaitJob.end(queue.queries(), job, timeout);
   }
 
   /** The life of a job, with the verbs that are not on this class. */
@@ -236,7 +235,7 @@ public final class Holdfast implements AutoCloseable {
     return queue.admin();
   }
 
-  /** All doors to the database, also those that only servers and supervisors need. */
+  /** All operations on the database, also those that only servers and supervisors need. */
   public Queue queue() {
     return queue;
   }
@@ -309,7 +308,7 @@ public final class Holdfast implements AutoCloseable {
     return new WorkerBuilder(source, codec, List.of(queues), kind -> {});
   }
 
-  /** Keeps the queue in order for as long as it is open; a worker does the same by itself. */
+  /** Sweeps the queue for as long as it is open; a worker does this itself. */
   public Upkeep upkeep(Timings timings, Metrics metrics) {
     return new Upkeep(new DirectSource(queue, deleteOldJobs), timings, metrics);
   }

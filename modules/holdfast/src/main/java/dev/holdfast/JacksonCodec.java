@@ -95,10 +95,10 @@ public final class JacksonCodec implements Codec {
     }
     try {
       return new Json(mapper.writeValueAsString(value));
-    } catch (JsonProcessingException trouble) {
+    } catch (JsonProcessingException e) {
       throw new RefusedException(
           Refusal.PAYLOAD_NOT_JSON,
-          value.getClass().getName() + " cannot be turned into JSON: " + first(trouble));
+          value.getClass().getName() + " cannot be turned into JSON: " + first(e));
     }
   }
 
@@ -122,8 +122,8 @@ public final class JacksonCodec implements Codec {
         throw mismatch(type, "it is null");
       }
       return value;
-    } catch (JsonProcessingException trouble) {
-      throw mismatch(type, first(trouble));
+    } catch (JsonProcessingException e) {
+      throw mismatch(type, first(e));
     }
   }
 
@@ -135,7 +135,7 @@ public final class JacksonCodec implements Codec {
         : readers.computeIfAbsent(type, made -> mapper.readerFor(mapper.constructType(made)));
   }
 
-  /** For those who want to look around in a payload. */
+  /** For callers that read a payload as a tree. */
   public JsonNode tree(Json json) {
     return decode(json, JsonNode.class);
   }
@@ -144,7 +144,7 @@ public final class JacksonCodec implements Codec {
     return new RefusedException(Refusal.PAYLOAD_MISMATCH, "the payload is no " + type + ": " + why);
   }
 
-  private static String first(JsonProcessingException trouble) {
-    return Text.excerpt(trouble.getOriginalMessage(), 300);
+  private static String first(JsonProcessingException error) {
+    return Text.excerpt(error.getOriginalMessage(), 300);
   }
 }

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Collects what a worker needs, and starts it. */
 public final class WorkerBuilder {
-  /** Where a worker keeps files if it is not told otherwise. */
+  /** Where a worker keeps files by default. */
   static final Path DEFAULT_FOLDER = Path.of(".holdfast");
 
   private final Consumer<Kind<?>> declared;
@@ -60,7 +60,7 @@ public final class WorkerBuilder {
   private ArtifactStore artifacts = new FolderStore(DEFAULT_FOLDER);
 
   /**
-   * @param declared told of each kind that gets a handler
+   * @param declared called for each kind that gets a handler
    */
   WorkerBuilder(JobSource source, Codec codec, List<String> queues, Consumer<Kind<?>> declared) {
     this.declared = declared;
@@ -110,7 +110,10 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /** Heartbeat, lease and grace periods; the same for all workers of a database. */
+  /**
+   * Heartbeat, lease and grace periods; but for the cancel grace period the same for all workers of
+   * a database.
+   */
   public WorkerBuilder timings(Timings value) {
     timings = value;
     return this;
@@ -183,7 +186,7 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /** Is told what the worker does, on its own threads. */
+  /** Called about jobs of the worker, on the worker's threads. */
   public WorkerBuilder listener(JobListener listener) {
     listeners.add(listener);
     return this;
@@ -195,7 +198,7 @@ public final class WorkerBuilder {
     return this;
   }
 
-  /** What the worker counts with, for who watches it from the start; one for each worker. */
+  /** The metrics of the worker, for callers that read them from the start; one for each worker. */
   public WorkerBuilder metrics(Metrics value) {
     metrics = value;
     return this;
@@ -204,7 +207,7 @@ public final class WorkerBuilder {
   /**
    * Throws one exception that says what to do when this worker could not work: it has no handlers,
    * the source cannot be reached within some seconds, the schema is not the right one, or the pool
-   * has too few connections. Once it runs it waits for a source that is away, without end.
+   * has too few connections. Once it runs it waits for a source that is unavailable, without end.
    */
   public Worker start() {
     Worker worker = checked(true);

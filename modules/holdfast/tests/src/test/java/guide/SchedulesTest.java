@@ -64,13 +64,13 @@ class SchedulesTest extends Guide {
     isDue();
     holdfast.queue().maintenance().fire();
     assertThat(reports()).as("the last job has not ended").hasSize(1);
-    holdfast.jobs().cancel(reports().getFirst().id(), false, "to make room", Duration.ZERO);
+    holdfast.jobs().cancel(reports().getFirst().id(), false, "to make room");
 
     // region schedule
     holdfast.admin().runSchedule("nightly-report"); // its job now; its times stay
     // endregion
     assertThat(reports()).hasSize(2);
-    holdfast.jobs().cancel(reports().getFirst().id(), false, "to make room", Duration.ZERO);
+    holdfast.jobs().cancel(reports().getFirst().id(), false, "to make room");
     // region schedule
     holdfast.admin().pauseSchedule("nightly-report");
     // endregion

@@ -53,7 +53,7 @@ class SteeringTest extends Guide {
     holdfast.jobs().retry(List.of(id));
     JobId child = enqueue(Job.of("child").queue("mail").parent(id));
     // region steering
-    holdfast.jobs().cancel(id, true, "withdrawn", Duration.ofSeconds(10)); // with its children
+    holdfast.jobs().cancel(id, true, "withdrawn"); // with its children
     // endregion
     assertThat(state(id)).isEqualTo(JobState.CANCELLED);
     assertThat(state(child)).isEqualTo(JobState.CANCELLED);

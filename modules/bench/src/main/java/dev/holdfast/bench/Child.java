@@ -72,8 +72,8 @@ final class Child implements AutoCloseable {
       do {
         read = System.in.read();
       } while (read >= 0);
-    } catch (IOException gone) {
-      System.err.println(gone);
+    } catch (IOException e) {
+      System.err.println(e);
     }
     System.exit(0);
   }
@@ -92,7 +92,7 @@ final class Child implements AutoCloseable {
   public void close() {
     try {
       process.getOutputStream().close();
-    } catch (IOException gone) {
+    } catch (IOException e) {
       // It has ended already.
     }
     process.onExit().join();

@@ -115,7 +115,7 @@ final class HttpTrials {
                         if (connections.get(number).ask(requests.get(number)) != 200) {
                           refused.incrementAndGet();
                         }
-                      } catch (IOException gone) {
+                      } catch (IOException e) {
                         refused.incrementAndGet();
                       }
                       nanos[number][n] = System.nanoTime() - sent;

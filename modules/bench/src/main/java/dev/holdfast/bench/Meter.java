@@ -53,7 +53,7 @@ final class Meter {
         return sum(fields, 11, 15);
       }
       return Long.parseLong(fields[1]) == server ? sum(fields, 11, 13) : 0;
-    } catch (IOException gone) {
+    } catch (IOException e) {
       return 0;
     }
   }

@@ -67,11 +67,16 @@ final class PageTrials {
         .formatted(jobs);
   }
 
-  private List<Sample> page() throws Exception {
+  /** Fills the table, and sums up its history. */
+  List<Sample> prepare() throws SQLException {
     holdfast.clear();
     holdfast.target().run(fill());
     holdfast.target().run("VACUUM ANALYZE holdfast.job");
-    List<Sample> samples = new ArrayList<>(history());
+    return history();
+  }
+
+  private List<Sample> page() throws Exception {
+    List<Sample> samples = new ArrayList<>(prepare());
     try (HoldfastServer server = holdfast.server();
         RawHttp http = new RawHttp(server.url())) {
       for (Map.Entry<String, List<String>> view : views().entrySet()) {
@@ -101,7 +106,7 @@ final class PageTrials {
 
   /** What the page asks for, all of it before anything is shown. */
   private Map<String, List<String>> views() throws SQLException {
-    String list = "/v1/jobs?brief=true&limit=50";
+    String list = "/v1/jobs?limit=50";
     String deep = "SELECT id FROM holdfast.job ORDER BY id LIMIT 1 OFFSET " + jobs / 10;
     String job = holdfast.target().text(deep);
     Map<String, List<String>> views = new LinkedHashMap<>();
@@ -130,6 +135,7 @@ final class PageTrials {
     views.put("schedules", List.of("/v1/schedules"));
     views.put("workers", List.of("/v1/workers"));
     views.put("jobs", List.of(list));
+    views.put("counts beside the jobs", List.of("/v1/jobs/counts"));
     views.put("jobs, failed", List.of(list + "&state=FAILED"));
     views.put("jobs, running", List.of(list + "&state=RUNNING"));
     views.put("jobs, cancelled", List.of(list + "&state=CANCELLED"));

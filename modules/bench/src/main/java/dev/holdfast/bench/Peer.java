@@ -29,7 +29,7 @@ import java.util.function.IntConsumer;
  */
 final class Peer implements Contender {
   private static final ObjectMapper MAPPER = new ObjectMapper();
-  private static final Duration PATIENCE = Duration.ofMinutes(5);
+  private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
   private final String name;
   private final Process process;
@@ -54,7 +54,7 @@ final class Peer implements Contender {
             .start();
     this.requests = process.outputWriter(StandardCharsets.UTF_8);
     Thread.ofPlatform().daemon().name(name).start(this::listen);
-    if (!ready.await(PATIENCE.toSeconds(), TimeUnit.SECONDS) || !process.isAlive()) {
+    if (!ready.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS) || !process.isAlive()) {
       close();
       throw new IOException(name + " did not start");
     }
@@ -111,7 +111,7 @@ final class Peer implements Contender {
         requests.write(line);
         requests.flush();
       }
-      JsonNode said = answer.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      JsonNode said = answer.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
       if (said.has("error")) {
         throw new IllegalStateException(name + ": " + said.get("error").asText());
       }
@@ -196,7 +196,7 @@ final class Peer implements Contender {
   public void close() {
     try {
       requests.close();
-    } catch (IOException gone) {
+    } catch (IOException e) {
       // It has ended already.
     }
     try {

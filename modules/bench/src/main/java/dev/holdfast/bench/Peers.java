@@ -66,8 +66,8 @@ final class Peers {
     try {
       Target own = server.fresh("holdfast_bench_" + name.replace('-', '_'));
       peers.add(new Peer(name, command, folder, own));
-    } catch (IOException trouble) {
-      System.out.println(name + " is left out: " + trouble.getMessage());
+    } catch (IOException e) {
+      System.out.println(name + " is left out: " + e.getMessage());
       leftOut.add(name);
     }
   }

@@ -122,8 +122,8 @@ final class PlainSql implements Contender {
           done.executeUpdate();
         }
       }
-    } catch (SQLException trouble) {
-      throw new IllegalStateException(trouble);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
     }
   }
 

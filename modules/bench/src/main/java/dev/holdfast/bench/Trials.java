@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 /** What every contender does. Each trial checks that every job ran, and ran once. */
 final class Trials {
   static final int CONCURRENCY = 500;
-  private static final long PATIENCE_SECONDS = 300;
+  private static final long TIMEOUT_SECONDS = 300;
 
   private final Meter meter;
   private final int jobs;
@@ -29,7 +29,7 @@ final class Trials {
   List<Sample> single(Contender contender) throws Exception {
     contender.clear();
     Meter.Reading start = meter.read(contender);
-    int count = contender.enqueueSingly(8, Duration.ofSeconds(3));
+    int count = contender.enqueueSingly(8, Duration.ofSeconds(5));
     return List.of(
         Sample.rate("single", contender.name(), count, meter.read(contender).since(start)));
   }
@@ -141,7 +141,7 @@ final class Trials {
       for (int i = 0; i < count; i++) {
         long start = System.nanoTime();
         contender.enqueue(i);
-        if (!seen[i].await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+        if (!seen[i].await(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
           throw new IllegalStateException("job " + i + " was not picked up");
         }
         millis[i] = (began[i] - start) / 1e6;
@@ -174,7 +174,7 @@ final class Trials {
   }
 
   static void inParallel(int threads, Part part) throws Exception {
-    Throwable[] trouble = new Throwable[1];
+    Throwable[] error = new Throwable[1];
     Thread[] all = new Thread[threads];
     for (int i = 0; i < threads; i++) {
       int thread = i;
@@ -185,15 +185,15 @@ final class Trials {
                     try {
                       part.run(thread);
                     } catch (Throwable thrown) {
-                      trouble[0] = thrown;
+                      error[0] = thrown;
                     }
                   });
     }
     for (Thread thread : all) {
       thread.join();
     }
-    if (trouble[0] != null) {
-      throw new IllegalStateException("a producer failed", trouble[0]);
+    if (error[0] != null) {
+      throw new IllegalStateException("a producer failed", error[0]);
     }
   }
 
@@ -213,7 +213,7 @@ final class Trials {
     }
 
     void await() throws InterruptedException {
-      if (!left.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+      if (!left.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
         throw new IllegalStateException(left.getCount() + " jobs have not run");
       }
     }

@@ -70,7 +70,7 @@ final class Archive {
     }
   }
 
-  // In a folder of its own, which is renamed: nobody ever sees one that is only half there, even
+  // In a temporary folder, which is renamed: no process sees one that is incomplete, even
   // after a power cut, and where locks are worth nothing the first rename wins.
   private static void unpack(InputStream in, Path cache, Path target) throws IOException {
     Path fresh = Files.createTempDirectory(cache, UNPACKING);

@@ -35,7 +35,7 @@ final class Cluster {
   private void checkMajor(String major) {
     if (!major.equals(binaries.major())) {
       throw new EmbeddedPostgresException(
-          "%s holds data of PostgreSQL %s but the binaries in %s are %s: use binaries of version %s, or move the folder away to begin anew"
+          "%s holds data of PostgreSQL %s but the binaries in %s are %s: use binaries of version %s, or move the folder away to start with an empty one"
               .formatted(folder.data(), major, binaries.bin(), binaries.version(), major));
     }
   }

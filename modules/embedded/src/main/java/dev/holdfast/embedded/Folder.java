@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Where everything of one embedded server lies. */
+/** The folder of one embedded server. */
 record Folder(Path root) {
 
   static Folder open(Path root) {

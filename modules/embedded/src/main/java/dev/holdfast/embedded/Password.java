@@ -26,7 +26,7 @@ final class Password {
   static String read(Path file) throws IOException {
     if (!Files.exists(file)) {
       throw new EmbeddedPostgresException(
-          "password file %s is missing: put it back, or move its folder away to begin anew"
+          "password file %s is missing: put it back, or move its folder away to start with an empty one"
               .formatted(file));
     }
     return Files.readString(file).strip();

@@ -11,7 +11,7 @@ final class Revival implements Runnable {
   private static final Logger LOG = System.getLogger(Revival.class.getName());
   private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
-  // A server that lived this long has no trouble with starting.
+  // A server that ran this long can start.
   private static final Duration HEALTHY = Duration.ofSeconds(10);
 
   private final Instance instance;

@@ -48,7 +48,7 @@ final class Server {
         "the server in %s does not come up: %s".formatted(data, log.tail()));
   }
 
-  // A server that outlived its Java process goes on serving, if it is what was asked for now.
+  // A server that outlived its Java process is used again, if its options are the same.
   private boolean fits(Postmaster found, int port, Map<String, String> settings)
       throws IOException {
     Path written = data.resolve(Settings.FILE);

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 /** Which processes serve a data folder, by what the kernel says and not by what a file claims. */
 final class ServerProcesses {
   private static final Path PROC = Path.of("/proc");
-  private static final Duration PATIENCE = Duration.ofMillis(500);
+  private static final Duration TIMEOUT = Duration.ofMillis(500);
   private static final Duration KILLED = Duration.ofSeconds(5);
 
   private ServerProcesses() {}
@@ -60,7 +60,7 @@ final class ServerProcesses {
    * themselves, unless they are busy; while one lives, no new server may start.
    */
   static void end(Path data) {
-    if (Poll.until(PATIENCE, () -> of(data).isEmpty())) {
+    if (Poll.until(TIMEOUT, () -> of(data).isEmpty())) {
       return;
     }
     for (long pid : of(data)) {

@@ -86,7 +86,7 @@ public abstract class LibraryTest {
     return resource;
   }
 
-  /** A pool that notices soon that nobody is there. */
+  /** A pool that soon reports that no server answers. */
   protected final HikariDataSource pool(String url, int size) {
     return closing(Pool.impatient(url, db, size));
   }
@@ -126,8 +126,8 @@ public abstract class LibraryTest {
     return closing(builder.start());
   }
 
-  /** Whatever else runs, somebody takes back what has lost its lease. */
-  protected final Worker startJudge(Timings timings) {
+  /** Reaps expired leases, whatever else runs. */
+  protected final Worker startReaper(Timings timings) {
     return start(
         worker("nobody-uses-this")
             .timings(timings)
@@ -222,7 +222,7 @@ public abstract class LibraryTest {
   }
 
   /** As a handler that does not listen: an interrupt ends neither its wait nor is it forgotten. */
-  protected static void deafWhile(BooleanSupplier condition) {
+  protected static void ignoreInterruptsWhile(BooleanSupplier condition) {
     boolean interrupted = false;
     while (condition.getAsBoolean()) {
       try {

@@ -70,14 +70,14 @@ class CancellationTest extends LibraryTest {
         };
     Handler<Json> byFlag =
         (payload, context) -> {
-          deafWhile(() -> !context.isCancelled());
+          ignoreInterruptsWhile(() -> !context.isCancelled());
           throw new IllegalStateException("gave up");
         };
     Handler<Json> byCallback =
         (payload, context) -> {
           CountDownLatch told = new CountDownLatch(1);
           context.onCancel(told::countDown);
-          deafWhile(() -> told.getCount() > 0);
+          ignoreInterruptsWhile(() -> told.getCount() > 0);
           throw new IllegalStateException("gave up");
         };
     Handler<Json> byInterrupt =
@@ -179,7 +179,7 @@ class CancellationTest extends LibraryTest {
     JobId id =
         running(
             (payload, context) -> {
-              deafWhile(() -> goOn.getCount() > 0);
+              ignoreInterruptsWhile(() -> goOn.getCount() > 0);
               Thread.interrupted();
               try {
                 context.event("late", "");
@@ -202,6 +202,26 @@ class CancellationTest extends LibraryTest {
   }
 
   @Test
+  void a_handler_has_the_cancel_grace_period_of_its_worker() {
+    CountDownLatch goOn = new CountDownLatch(1);
+    JobId id =
+        running(
+            (payload, context) -> {
+              ignoreInterruptsWhile(() -> goOn.getCount() > 0);
+              return "done";
+            },
+            RARE.withCancelGrace(Duration.ofMinutes(10)));
+    cancel(id);
+    assertThat(
+            db.count(
+                "SELECT round(extract(epoch FROM cancel_deadline - cancel_requested_at))"
+                    + " FROM holdfast.job"))
+        .isEqualTo(600);
+    goOn.countDown();
+    await(id, JobState.SUCCEEDED);
+  }
+
+  @Test
   void an_abandoned_handler_is_counted() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
@@ -215,7 +235,7 @@ class CancellationTest extends LibraryTest {
                     Json.class,
                     (payload, context) -> {
                       begun.countDown();
-                      deafWhile(() -> goOn.getCount() > 0);
+                      ignoreInterruptsWhile(() -> goOn.getCount() > 0);
                       return null;
                     }));
     begun.await();

@@ -59,7 +59,7 @@ class ClosingTest extends LibraryTest {
 
   @Test
   void closing_a_worker_on_a_pool_logs_no_warning() {
-    try (CapturedLog log = CapturedLog.ofEverybody()) {
+    try (CapturedLog log = CapturedLog.ofAll()) {
       for (int round = 0; round < 6; round++) {
         try (HikariDataSource pool = hikari(round % 2 == 0);
             Holdfast library = Holdfast.on(pool)) {
@@ -72,7 +72,7 @@ class ClosingTest extends LibraryTest {
 
   @Test
   void a_worker_closed_while_it_starts_logs_no_warning() {
-    try (CapturedLog log = CapturedLog.ofEverybody()) {
+    try (CapturedLog log = CapturedLog.ofAll()) {
       for (int round = 0; round < 10; round++) {
         try (HikariDataSource pool = hikari(true);
             Holdfast library = Holdfast.on(pool)) {
@@ -141,7 +141,7 @@ class ClosingTest extends LibraryTest {
     plain.setUser(db.user());
     plain.setPassword(db.password());
     plain.setApplicationName("plain");
-    try (CapturedLog log = CapturedLog.ofEverybody()) {
+    try (CapturedLog log = CapturedLog.ofAll()) {
       try (Holdfast library = Holdfast.on(plain)) {
         runAFewJobs(library);
       }

@@ -33,7 +33,7 @@ class HandlerExceptionsTest extends LibraryTest {
     return depth < 0 ? depth : recurse(depth + 1) + 1;
   }
 
-  private static final Map<String, Handler<Json>> TROUBLE =
+  private static final Map<String, Handler<Json>> FAILING =
       Map.of(
           "checked",
           (payload, context) -> {
@@ -72,13 +72,13 @@ class HandlerExceptionsTest extends LibraryTest {
   @Test
   void whatever_a_handler_throws_fails_only_its_own_job() {
     Map<String, JobId> bad = new LinkedHashMap<>();
-    TROUBLE
+    FAILING
         .keySet()
         .forEach(kind -> bad.put(kind, enqueue(Job.of(kind).maxAttempts(1).priority(0))));
     List<JobId> good = IntStream.range(0, 50).mapToObj(i -> enqueue(Job.of("good"))).toList();
     WorkerBuilder builder =
         worker().concurrency(4).handle("good", Json.class, (payload, context) -> "fine");
-    TROUBLE.forEach((kind, handler) -> builder.handle(kind, Json.class, handler));
+    FAILING.forEach((kind, handler) -> builder.handle(kind, Json.class, handler));
     Worker worker = start(builder);
     good.forEach(id -> await(id, JobState.SUCCEEDED));
     bad.values().forEach(id -> await(id, JobState.FAILED));

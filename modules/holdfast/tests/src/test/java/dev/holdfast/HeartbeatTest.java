@@ -53,7 +53,7 @@ class HeartbeatTest extends LibraryTest {
 
   @Test
   void a_job_that_takes_longer_than_a_lease_keeps_it() {
-    startJudge(QUICK);
+    startReaper(QUICK);
     JobId id = enqueue(Job.of("long"));
     Worker worker =
         start(
@@ -76,7 +76,7 @@ class HeartbeatTest extends LibraryTest {
   @Test
   @OnlyDirect("such a worker shares no pool with its handlers")
   void heartbeats_continue_while_handlers_hold_every_connection_of_the_pool() {
-    startJudge(QUICK);
+    startReaper(QUICK);
     HikariDataSource small = pool(db.url(), 4);
     Holdfast library = closing(Holdfast.on(small));
     CountDownLatch holding = new CountDownLatch(2);
@@ -105,7 +105,7 @@ class HeartbeatTest extends LibraryTest {
   @Test
   @OnlyDirect("the server shares this process, and its virtual threads, with the handlers")
   void heartbeats_continue_while_handlers_compute_on_every_core() {
-    startJudge(QUICK);
+    startReaper(QUICK);
     int cores = Runtime.getRuntime().availableProcessors();
     List<JobId> jobs = IntStream.range(0, cores).mapToObj(i -> enqueue(Job.of("compute"))).toList();
     CountDownLatch allAtIt = new CountDownLatch(cores);

@@ -161,7 +161,7 @@ class OpenTransactionTest extends OwnTransactionFixture {
   @Test
   @Execution(ExecutionMode.CONCURRENT)
   void an_open_transaction_costs_no_lease() {
-    startJudge(QUICK);
+    startReaper(QUICK);
     Duration longer = QUICK.lease().multipliedBy(5).dividedBy(4);
     CountDownLatch open = new CountDownLatch(1);
     JobId slow = enqueue(Job.of("transfer"));

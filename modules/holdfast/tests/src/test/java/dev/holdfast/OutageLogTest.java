@@ -113,7 +113,7 @@ class OutageLogTest extends LibraryTest {
     try (CapturedLog log = new CapturedLog()) {
       assertThatThrownBy(builder::start)
           .isInstanceOfSatisfying(
-              DatabaseException.class, refused -> assertThat(refused.mayPass()).isTrue())
+              DatabaseException.class, refused -> assertThat(refused.isTransient()).isTrue())
           .hasMessageContaining("no connection to the database within")
           .hasMessageContaining("is the server running");
       assertThat(log.linesFrom(Level.WARN)).isEmpty();

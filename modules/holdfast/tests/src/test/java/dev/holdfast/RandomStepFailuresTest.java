@@ -28,7 +28,7 @@ class RandomStepFailuresTest extends LibraryTest {
   private static final int STEPS = 3;
 
   /** How a step goes wrong, and how often before it goes well. */
-  enum Trouble {
+  enum Fault {
     NONE,
     TRANSIENT,
     HANGS,
@@ -38,19 +38,19 @@ class RandomStepFailuresTest extends LibraryTest {
 
   record Storm(long seed) {}
 
-  private static Trouble trouble(Random random) {
+  private static Fault fault(Random random) {
     int dice = random.nextInt(100);
     return dice < 40
-        ? Trouble.NONE
+        ? Fault.NONE
         : dice < 65
-            ? Trouble.TRANSIENT
-            : dice < 80 ? Trouble.HANGS : dice < 97 ? Trouble.LOOPS : Trouble.HOPELESS;
+            ? Fault.TRANSIENT
+            : dice < 80 ? Fault.HANGS : dice < 97 ? Fault.LOOPS : Fault.HOPELESS;
   }
 
   private static boolean isHopeless(long seed) {
     Random random = new Random(seed);
     for (int i = 0; i < STEPS; i++) {
-      if (trouble(random) == Trouble.HOPELESS) {
+      if (fault(random) == Fault.HOPELESS) {
         return true;
       }
     }
@@ -80,13 +80,13 @@ class RandomStepFailuresTest extends LibraryTest {
                     (storm, context) -> {
                       Random its = new Random(storm.seed());
                       for (int i = 1; i <= STEPS; i++) {
-                        Trouble trouble = trouble(its);
+                        Fault fault = fault(its);
                         String name = context.id() + " " + i;
                         context.step(
                             "step-" + i,
                             () ->
                                 suffer(
-                                    trouble,
+                                    fault,
                                     tries
                                         .computeIfAbsent(name, n -> new AtomicInteger())
                                         .incrementAndGet()));
@@ -133,8 +133,8 @@ class RandomStepFailuresTest extends LibraryTest {
         .sum();
   }
 
-  private static void suffer(Trouble trouble, int attempt) throws InterruptedException {
-    switch (trouble) {
+  private static void suffer(Fault fault, int attempt) throws InterruptedException {
+    switch (fault) {
       case NONE -> {}
       case TRANSIENT -> {
         if (attempt <= 2) {

@@ -91,7 +91,7 @@ class ShutdownTest extends LibraryTest {
                     Json.class,
                     (payload, context) -> {
                       begun.incrementAndGet();
-                      deafWhile(() -> goOn.getCount() > 0);
+                      ignoreInterruptsWhile(() -> goOn.getCount() > 0);
                       return "late";
                     }));
     until(() -> begun.get() == 1);
@@ -112,7 +112,7 @@ class ShutdownTest extends LibraryTest {
                     Json.class,
                     (payload, context) -> {
                       begun.incrementAndGet();
-                      deafWhile(() -> goOn.getCount() > 0);
+                      ignoreInterruptsWhile(() -> goOn.getCount() > 0);
                       return "late";
                     }));
     until(() -> begun.get() == 1);

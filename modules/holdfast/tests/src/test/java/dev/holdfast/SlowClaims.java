@@ -37,8 +37,8 @@ final class SlowClaims implements JobSource {
   }
 
   @Override
-  public synchronized Claimed claim(String queue, int most, String worker, Duration lease) {
-    Claimed claimed = source.claim(queue, most, worker, lease);
+  public synchronized Claimed claim(String queue, int most, String worker, Timings timings) {
+    Claimed claimed = source.claim(queue, most, worker, timings);
     if (!claimed.jobs().isEmpty() && !happened) {
       happened = true;
       try {
@@ -106,8 +106,8 @@ final class SlowClaims implements JobSource {
   }
 
   @Override
-  public Map<String, Integer> sweep(Timings timings, boolean judge) {
-    return source.sweep(timings, judge);
+  public Map<String, Integer> sweep(Timings timings, boolean reapLeases) {
+    return source.sweep(timings, reapLeases);
   }
 
   @Override

@@ -161,7 +161,7 @@ class StartTest extends LibraryTest {
 
   @Test
   void a_slow_start_that_makes_progress_is_not_refused() {
-    // Three of these take longer than the patience, which is for each.
+    // Three of these take longer than the timeout, which is for each.
     Holdfast library = impatient(lending(pool(db.url(), 5), () -> pause(1_800)));
     start(worker(library));
     await(enqueue(Job.of("echo")), JobState.SUCCEEDED);

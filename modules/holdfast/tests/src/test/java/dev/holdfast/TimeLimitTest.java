@@ -75,7 +75,8 @@ class TimeLimitTest extends LibraryTest {
                 Json.class,
                 AT_ONCE,
                 (payload, context) -> {
-                  deafWhile(() -> context.lease().attempt() == 1 && goOn.getCount() > 0);
+                  ignoreInterruptsWhile(
+                      () -> context.lease().attempt() == 1 && goOn.getCount() > 0);
                   return "done";
                 }));
     assertThat(await(id, JobState.SUCCEEDED).attempt()).isEqualTo(2);

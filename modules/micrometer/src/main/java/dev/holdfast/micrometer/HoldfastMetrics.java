@@ -94,10 +94,10 @@ public final class HoldfastMetrics implements StatementObserver {
   }
 
   @Override
-  public void ran(String verb, Duration took, @Nullable Throwable trouble) {
+  public void ran(String verb, Duration took, @Nullable Throwable error) {
     verbs
         .computeIfAbsent(
-            new Verb(verb, trouble != null),
+            new Verb(verb, error != null),
             each ->
                 Timer.builder(PREFIX + VERB)
                     .description("what was asked of the database")

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Due and running jobs by queue. They are read from the database when somebody reads a meter, at
- * most every five seconds; queues that come up later are registered then.
+ * Due and running jobs by queue. They are read from the database when a meter is read, at most
+ * every five seconds; queues that come up later are registered then.
  */
 final class QueueMeters {
   private static final Logger log = LoggerFactory.getLogger(QueueMeters.class);
@@ -32,7 +32,7 @@ final class QueueMeters {
   static final String RUNNING = "queue.running_jobs";
 
   private static final Duration GOOD_FOR = Duration.ofSeconds(5);
-  private static final Duration PATIENCE = Duration.ofSeconds(1);
+  private static final Duration TIMEOUT = Duration.ofSeconds(1);
   private static final int MOST = 100;
 
   private final Supplier<List<QueueStatus>> read;
@@ -73,10 +73,10 @@ final class QueueMeters {
     return status == null ? Double.NaN : number.applyAsLong(status);
   }
 
-  /** Waits for a moment, so that a database that does not answer holds up nobody who reads. */
+  /** Waits for a moment only, so that a database that does not answer does not block the scrape. */
   private void refresh() {
     try {
-      current().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      current().get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException | ExecutionException failed) {
       log.debug("the metrics of queues could not be read", failed);
     } catch (InterruptedException interrupted) {
@@ -96,10 +96,10 @@ final class QueueMeters {
                 try {
                   show(read.get(), true);
                   next.complete(null);
-                } catch (Throwable trouble) {
+                } catch (Throwable e) {
                   // An old value would look like a current one.
                   show(List.of(), false);
-                  next.completeExceptionally(trouble);
+                  next.completeExceptionally(e);
                 }
               });
     }

@@ -38,7 +38,7 @@ public final class WorkerMeters {
 
   /**
    * @param prefix of every name, such as {@code "holdfast."}; may be empty
-   * @param elsewhere timers that are not shown, because somebody else measures them
+   * @param elsewhere timers that are not shown, because other code measures them
    */
   public WorkerMeters(MeterRegistry registry, String prefix, Set<String> elsewhere) {
     this.registry = registry;
@@ -46,7 +46,7 @@ public final class WorkerMeters {
     this.elsewhere = Set.copyOf(elsewhere);
   }
 
-  /** Adds counts to the sums; a source is read about once a second while somebody asks. */
+  /** Adds counts to the sums; a source is read about once a second while meters are read. */
   public synchronized void add(Supplier<Map<String, Double>> source) {
     sources.add(source);
     read();

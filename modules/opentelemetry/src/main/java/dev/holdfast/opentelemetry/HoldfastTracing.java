@@ -25,9 +25,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A span for every enqueue, and one for every attempt of a job, in the trace of whoever enqueued
- * it. The span of the enqueue travels in the job, as a {@code traceparent} of W3C Trace Context;
- * jobs that come by HTTP with that header belong to the trace of the request.
+ * A span for every enqueue, and one for every attempt of a job, in the trace of the client that
+ * enqueued it. The span of the enqueue travels in the job, as a {@code traceparent} of W3C Trace
+ * Context; jobs that come by HTTP with that header belong to the trace of the request.
  *
  * <pre>{@code
  * HoldfastTracing tracing = new HoldfastTracing(openTelemetry);

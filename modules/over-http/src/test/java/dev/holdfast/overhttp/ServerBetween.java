@@ -13,7 +13,7 @@ import java.time.Duration;
 
 /** A server: the worker knows its address and nothing else. */
 public final class ServerBetween implements Between {
-  /** The server judges leases here, and no test waits for it longer than it has to. */
+  /** The server reaps leases here, and no test waits for it longer than it has to. */
   private static final Timings TIMINGS =
       new Timings(Duration.ofMillis(500), AMPLE, Duration.ZERO, Duration.ofMillis(500));
 

@@ -80,14 +80,14 @@ public final class Companion {
     var unused = process.onExit().thenRun(then);
   }
 
-  /** What it cannot hear any more is not missed. */
-  public void say(String word) {
+  /** Sends a line to its standard input. Errors are ignored: the process has ended then. */
+  public void send(String line) {
     try {
-      OutputStream ear = process.getOutputStream();
-      ear.write((word + "\n").getBytes(StandardCharsets.UTF_8));
-      ear.flush();
-    } catch (IOException gone) {
-      log.log(Level.DEBUG, "process {0} does not hear: {1}", pid(), gone.getMessage());
+      OutputStream input = process.getOutputStream();
+      input.write((line + "\n").getBytes(StandardCharsets.UTF_8));
+      input.flush();
+    } catch (IOException e) {
+      log.log(Level.DEBUG, "process {0} does not read: {1}", pid(), e.getMessage());
     }
   }
 
@@ -104,7 +104,7 @@ public final class Companion {
     output.finish(LAST_WORDS);
   }
 
-  /** Kills a process that was started by one of us who is gone. False when there is none such. */
+  /** Kills a process that an earlier process of ours started. False when there is none. */
   public static boolean killIfSame(long pid, Instant startedAt) {
     return ProcessHandle.of(pid)
         .filter(handle -> isSame(handle, startedAt))

@@ -8,6 +8,6 @@ public interface LineListener {
    */
   void line(String text, long cut);
 
-  /** Something was read, be it no whole line yet. */
+  /** Something was read, even if no whole line yet. */
   default void heard() {}
 }

@@ -54,12 +54,12 @@ final class LineReader {
    * Waits for the end of the stream, and until all that was read has been taken, however long that
    * takes. Whoever still holds it open and says nothing for so long is not listened to.
    */
-  void finish(Duration patience) {
+  void finish(Duration timeout) {
     long before = chunks.get();
     int silent = 0;
     // Many short waits: if the machine stands still during one of them, this thread may be the
     // first to run again, and what the reader has not read yet would look like silence.
-    while (!ProcessTree.uninterruptibly(() -> thread.join(patience.dividedBy(LOOKS)))) {
+    while (!ProcessTree.uninterruptibly(() -> thread.join(timeout.dividedBy(LOOKS)))) {
       long now = chunks.get();
       silent = reading && now == before ? silent + 1 : 0;
       before = now;
@@ -161,9 +161,9 @@ final class LineReader {
   private static void guarded(Runnable taking) {
     try {
       taking.run();
-    } catch (RuntimeException trouble) {
-      // The program must not block on a full pipe because nobody wants its words.
-      log.log(Level.WARNING, "a line of output could not be taken", trouble);
+    } catch (RuntimeException e) {
+      // The program must not block on a full pipe because its output is not read.
+      log.log(Level.WARNING, "a line of output could not be taken", e);
     }
   }
 }

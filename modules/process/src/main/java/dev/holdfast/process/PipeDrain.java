@@ -18,7 +18,7 @@ final class PipeDrain {
     String name = "process reaper (pid " + process.pid() + ")";
     ProcessTree.uninterruptibly(process::waitFor);
     long until = System.nanoTime() + LONGEST.toNanos();
-    while (isAtWork(name) && System.nanoTime() < until) {
+    while (isRunning(name) && System.nanoTime() < until) {
       ProcessTree.uninterruptibly(
           () -> {
             Thread.sleep(1);
@@ -27,7 +27,7 @@ final class PipeDrain {
     }
   }
 
-  private static boolean isAtWork(String name) {
+  private static boolean isRunning(String name) {
     ThreadGroup all = Thread.currentThread().getThreadGroup();
     while (all.getParent() != null) {
       all = all.getParent();

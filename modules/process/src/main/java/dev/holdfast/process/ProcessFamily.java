@@ -98,7 +98,7 @@ final class ProcessFamily {
   }
 
   /** Certainly none of them lives: none was seen, and none was born while we looked. */
-  static boolean isNobody(Process leader, Marks marks, long since) {
+  static boolean isEmpty(Process leader, Marks marks, long since) {
     for (int look = 1; look <= LOOKS; look++) {
       long before = lastBorn();
       if (before == UNKNOWN || !of(leader, marks, since).isEmpty()) {
@@ -161,7 +161,7 @@ final class ProcessFamily {
           Long.parseLong(fields[3]),
           state == 'Z' || state == 'X',
           Long.parseLong(fields[19]));
-    } catch (IOException gone) {
+    } catch (IOException e) {
       return null;
     }
   }

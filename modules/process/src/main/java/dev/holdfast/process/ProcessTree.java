@@ -56,7 +56,7 @@ public final class ProcessTree {
     this.err = err;
   }
 
-  /** For people. A shell and the JDK both tell of a signal this way. */
+  /** For people. A shell and the JDK both report a signal this way. */
   public static String howItEnded(int exit) {
     return exit > 128 && exit < 160
         ? "was killed by signal " + (exit - 128)
@@ -143,8 +143,8 @@ public final class ProcessTree {
    */
   public int await() {
     int exit = uninterruptibly(process::waitFor);
-    // Most leave nobody, and to tell a whole group takes a process of its own.
-    if (!ProcessFamily.isNobody(process, marks, since)) {
+    // Most leave no children, and to signal a whole group takes a process of its own.
+    if (!ProcessFamily.isEmpty(process, marks, since)) {
       kill();
     }
     out.finish(LAST_WORDS);

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A log that keeps what was written last: when it is half as large as it may be, it becomes {@code
- * name.1} and begins anew, as what is there before it is opened does. A disk that takes no more
- * costs the log, never the job.
+ * name.1} and starts an empty one, as it does with a file that is there when it is opened. A disk
+ * that takes no more costs the log, never the job.
  */
 public final class RollingFile implements AutoCloseable {
   private static final Logger log = System.getLogger(RollingFile.class.getName());
@@ -48,9 +48,9 @@ public final class RollingFile implements AutoCloseable {
         open.write(bytes);
         size += bytes.length;
       }
-    } catch (IOException trouble) {
+    } catch (IOException e) {
       broken = true;
-      log.log(Level.WARNING, "{0} cannot be written: {1}", file, trouble.getMessage());
+      log.log(Level.WARNING, "{0} cannot be written: {1}", file, e.getMessage());
     }
   }
 
@@ -79,8 +79,8 @@ public final class RollingFile implements AutoCloseable {
       if (open != null) {
         open.close();
       }
-    } catch (IOException trouble) {
-      log.log(Level.DEBUG, "a log could not be closed", trouble);
+    } catch (IOException e) {
+      log.log(Level.DEBUG, "a log could not be closed", e);
     }
   }
 }

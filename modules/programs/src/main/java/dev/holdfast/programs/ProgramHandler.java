@@ -72,7 +72,7 @@ final class ProgramHandler implements Handler<Json> {
       } finally {
         output.end();
       }
-      judge(exit, output);
+      checkExit(exit, output);
       publish(context, folders, output.result());
       return output.result();
     }
@@ -85,8 +85,8 @@ final class ProgramHandler implements Handler<Json> {
       Files.createDirectories(folders.temporary());
       Files.writeString(folders.envelope(), codec.encode(envelope(context.job())).text());
       return folders;
-    } catch (IOException trouble) {
-      throw DiskErrors.failed("the job's envelope could not be written", trouble);
+    } catch (IOException e) {
+      throw DiskErrors.failed("the job's envelope could not be written", e);
     }
   }
 
@@ -132,7 +132,7 @@ final class ProgramHandler implements Handler<Json> {
 
   // ---- how it ended
 
-  private void judge(int exit, ProgramOutput output) {
+  private void checkExit(int exit, ProgramOutput output) {
     Failure said = output.failure();
     if (said != null) {
       throw new FailedException(said.withStackTrace(output.last().all()));
@@ -160,8 +160,8 @@ final class ProgramHandler implements Handler<Json> {
     Map<String, Path> files = new TreeMap<>();
     try (DirectoryStream<Path> left = Files.newDirectoryStream(folders.artifacts())) {
       left.forEach(file -> files.put(file.getFileName().toString(), file));
-    } catch (IOException trouble) {
-      throw DiskErrors.failed("the artifacts folder could not be read", trouble);
+    } catch (IOException e) {
+      throw DiskErrors.failed("the artifacts folder could not be read", e);
     }
     // One that was promised and is not there is found missing when it is to be published.
     program.artifacts().forEach(name -> files.putIfAbsent(name, folders.artifacts().resolve(name)));

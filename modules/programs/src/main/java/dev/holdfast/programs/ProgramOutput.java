@@ -47,20 +47,20 @@ final class ProgramOutput {
   }
 
   /** A message: one line of JSON with any of these. */
-  record Said(
+  record ProgramMessage(
       @Nullable Double progress,
       @Nullable String message,
       @Nullable Object output,
-      @Nullable SaidFailure failure,
-      @Nullable SaidEvent event) {}
+      @Nullable FailureMessage failure,
+      @Nullable EventMessage event) {}
 
-  record SaidFailure(
+  record FailureMessage(
       @Nullable FailureCategory category,
       @Nullable String code,
       @Nullable String message,
       @Nullable Boolean retryable) {}
 
-  record SaidEvent(@Nullable String type, @Nullable Object data) {}
+  record EventMessage(@Nullable String type, @Nullable Object data) {}
 
   void out(String line, long cut) {
     if (!line.startsWith(PREFIX)) {
@@ -71,7 +71,7 @@ final class ProgramOutput {
       if (cut > 0) {
         throw new IllegalArgumentException("the line is too long");
       }
-      obey(codec.decode(new Json(line.substring(PREFIX.length())), Said.class));
+      handle(codec.decode(new Json(line.substring(PREFIX.length())), ProgramMessage.class));
     } catch (CancelledException | LeaseLostException stopping) {
       log("not reported any more: " + line, 0);
     } catch (IllegalArgumentException wrong) {
@@ -84,42 +84,44 @@ final class ProgramOutput {
     log(line, cut);
   }
 
-  private void obey(Said said) {
-    if (said.progress() != null) {
-      percent = (int) Math.clamp(said.progress(), 0.0, 100.0);
+  private void handle(ProgramMessage message) {
+    if (message.progress() != null) {
+      percent = (int) Math.clamp(message.progress(), 0.0, 100.0);
     }
-    if (said.progress() != null || said.message() != null) {
-      context.progress(percent, said.message() == null ? "" : scrubber.scrub(said.message()));
+    if (message.progress() != null || message.message() != null) {
+      context.progress(percent, message.message() == null ? "" : scrubber.scrub(message.message()));
     }
-    if (said.output() != null) {
-      result = Limits.result(codec.encode(said.output()));
+    if (message.output() != null) {
+      result = Limits.result(codec.encode(message.output()));
     }
-    if (said.failure() != null) {
-      failure = failure(said.failure());
+    if (message.failure() != null) {
+      failure = failure(message.failure());
     }
-    if (said.event() != null) {
-      event(said.event());
+    if (message.event() != null) {
+      event(message.event());
     }
   }
 
-  private Failure failure(SaidFailure said) {
+  private Failure failure(FailureMessage reported) {
     FailureCategory category =
-        said.category() == null ? FailureCategory.USER_CODE : said.category();
-    String code = said.code() == null ? Failure.HANDLER_FAILED : said.code();
-    String message = said.message() == null ? "the program said that it failed" : said.message();
+        reported.category() == null ? FailureCategory.USER_CODE : reported.category();
+    String code = reported.code() == null ? Failure.HANDLER_FAILED : reported.code();
+    String message =
+        reported.message() == null ? "the program reported a failure" : reported.message();
     // Before it is cut to what a failure may hold.
     Failure failure = Failure.of(category, code, scrubber.scrub(message));
-    return said.retryable() == null ? failure : failure.withRetryable(said.retryable());
+    return reported.retryable() == null ? failure : failure.withRetryable(reported.retryable());
   }
 
-  private void event(SaidEvent said) {
-    if (said.type() == null) {
+  private void event(EventMessage event) {
+    if (event.type() == null) {
       throw new IllegalArgumentException("an event needs a type");
     }
     if (++events > MOST_EVENTS) {
       throw new IllegalArgumentException("it has had its " + MOST_EVENTS + " events");
     }
-    context.event(said.type(), said.data() == null ? Map.of() : scrubber.scrubTexts(said.data()));
+    context.event(
+        event.type(), event.data() == null ? Map.of() : scrubber.scrubTexts(event.data()));
   }
 
   private synchronized void log(String line, long cut) {

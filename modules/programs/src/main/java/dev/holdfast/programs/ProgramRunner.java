@@ -60,7 +60,7 @@ public final class ProgramRunner {
     ProcessTree tree = started(new Command(command, context.scratch(), visible), out, err);
     JobContext.Attached attached = context.attach(new AttachedTree(tree));
     try {
-      // An interrupt may be for a step alone; the attempt goes on without it.
+      // An interrupt may be for a step alone; the attempt continues without it.
       int exit = tree.awaitOrStop(context.grace());
       context.checkCancelled();
       return exit;
@@ -87,11 +87,11 @@ public final class ProgramRunner {
     } catch (NoSuchProgramException missing) {
       throw FailedException.of(
           FailureCategory.CONFIGURATION, PROGRAM_MISSING, String.valueOf(missing.getMessage()));
-    } catch (IOException trouble) {
+    } catch (IOException e) {
       throw FailedException.of(
           FailureCategory.INFRASTRUCTURE,
           PROGRAM_NOT_STARTED,
-          command.arguments().getFirst() + " could not be started: " + trouble.getMessage());
+          command.arguments().getFirst() + " could not be started: " + e.getMessage());
     }
   }
 }

@@ -32,11 +32,11 @@ import dev.holdfast.model.search.JobIdMatches;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
 import dev.holdfast.queue.admin.Dispatches;
-import dev.holdfast.queue.admin.HandledKinds;
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.batch.BatchClaims;
 import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.command.Commands;
+import dev.holdfast.queue.health.HandledKinds;
 import dev.holdfast.queue.history.ReadHistory;
 import dev.holdfast.queue.history.RecentTallies;
 import dev.holdfast.queue.jdbc.Database;
@@ -264,7 +264,7 @@ public final class JobQueries {
             });
   }
 
-  /** When the worker of a running attempt was last heard; empty if the attempt has ended. */
+  /** The last heartbeat of a running attempt; empty if the attempt has ended. */
   public Optional<Instant> heartbeatAt(Lease lease) {
     return database.run(
         "heartbeatAt",

@@ -10,6 +10,7 @@ import dev.holdfast.model.attempt.LogLines;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.JobEdit;
@@ -21,8 +22,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
-import dev.holdfast.queue.admin.HandledKinds;
 import dev.holdfast.queue.batch.BatchClaims;
+import dev.holdfast.queue.batch.MaterializeAndRetry;
 import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.claim.Claim;
 import dev.holdfast.queue.command.Cancel;
@@ -32,12 +33,15 @@ import dev.holdfast.queue.command.Edit;
 import dev.holdfast.queue.command.Retry;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueIdempotent;
+import dev.holdfast.queue.health.HandledKinds;
 import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.JsonInput;
 import dev.holdfast.queue.lease.Heartbeat;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.read.JobStates;
 import dev.holdfast.queue.report.AppendLog;
 import dev.holdfast.queue.report.Publish;
+import dev.holdfast.queue.report.WriteReports;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.settle.Complete;
 import dev.holdfast.queue.settle.Settle;
@@ -46,7 +50,6 @@ import dev.holdfast.queue.settle.Undelivered;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -56,11 +59,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of a job: enqueue, claim, heartbeat, report, settle, and what an operator asks of it.
+ * The life of a job: enqueue, claim, heartbeat, report, settle, and commands of operators.
  *
- * <p>Each method is one verb in the file of its name, may be called from any thread and any
- * process, and may be called again when its answer was lost. Leases are judged by the database's
- * clock alone.
+ * <p>Each method runs one verb. Most have a file of the same name; the others are in the file of
+ * the verb they belong to: {@code heldBy} in {@link Claim}, {@code commands} in {@link Heartbeat},
+ * {@code report} in {@link Settle}, {@code succeeded} in {@link Succeed}, {@code delivery} in
+ * {@link Undelivered}, {@code announce} and {@code mayHaveHandler} in {@link HandledKinds}. Methods
+ * may be called from any thread and any process, and again when an answer was lost. Only the
+ * database's clock decides about leases.
  */
 public final class JobQueue {
   private final Database database;
@@ -71,6 +77,7 @@ public final class JobQueue {
   private final Claim claim;
   private final Backoff backoff;
   private final Settle settle;
+  private final WriteReports reports;
   private final BatchClaims batches = new BatchClaims();
 
   /**
@@ -92,6 +99,7 @@ public final class JobQueue {
     this.backoff = backoff;
     this.claim = new Claim(database, backoff, batches, batchFrom);
     this.settle = new Settle(database, backoff, batches);
+    this.reports = new WriteReports(database);
   }
 
   /** Returns once the job is durable. */
@@ -121,22 +129,33 @@ public final class JobQueue {
         connection -> EnqueueIdempotent.once(connection, enqueue, scope, key, digest, jobs));
   }
 
-  /** Takes due jobs of a queue, each under a lease. */
+  /** Takes due jobs of a queue, each under a lease; the cancel grace period is the usual one. */
   public Claimed claim(String queue, int most, String worker, Duration lease) {
-    return claim.from(queue, most, worker, lease, null, Claim.Receiver.LOCAL);
+    return claim(queue, most, worker, lease, Timings.DEFAULT_CANCEL_GRACE, null);
+  }
+
+  /**
+   * @param cancelGrace how long the worker lets a handler take to stop
+   * @param tenant whose jobs; null for all
+   */
+  public Claimed claim(
+      String queue,
+      int most,
+      String worker,
+      Duration lease,
+      Duration cancelGrace,
+      @Nullable String tenant) {
+    return claim.from(queue, most, worker, lease, cancelGrace, tenant, Claim.Receiver.LOCAL);
   }
 
   /**
    * The same for a worker in this process, which settles many jobs at a time through this object:
    * of a backlog it gets whole batches, whose claim writes one row.
    */
-  public Claimed claimInBatches(String queue, int most, String worker, Duration lease) {
-    return claim.from(queue, most, worker, lease, null, Claim.Receiver.LOCAL_IN_BATCHES);
-  }
-
-  /** Jobs of one tenant only. */
-  public Claimed claim(String queue, int most, String worker, Duration lease, String tenant) {
-    return claim.from(queue, most, worker, lease, tenant, Claim.Receiver.LOCAL);
+  public Claimed claimInBatches(
+      String queue, int most, String worker, Duration lease, Duration cancelGrace) {
+    return claim.from(
+        queue, most, worker, lease, cancelGrace, null, Claim.Receiver.LOCAL_IN_BATCHES);
   }
 
   /**
@@ -146,11 +165,16 @@ public final class JobQueue {
    * @param tenant whose jobs; null for all
    */
   public Claimed claimRemotely(
-      String queue, int most, String worker, Duration lease, @Nullable String tenant) {
-    return claim.from(queue, most, worker, lease, tenant, Claim.Receiver.REMOTE);
+      String queue,
+      int most,
+      String worker,
+      Duration lease,
+      Duration cancelGrace,
+      @Nullable String tenant) {
+    return claim.from(queue, most, worker, lease, cancelGrace, tenant, Claim.Receiver.REMOTE);
   }
 
-  /** The leases that lie under a worker's name, to find those whose claim it never heard of. */
+  /** The leases under a worker's name, to find those whose claim's answer was lost. */
   public List<Lease> heldBy(String worker) {
     return database.run("heldBy", connection -> Claim.heldBy(connection, worker));
   }
@@ -169,30 +193,14 @@ public final class JobQueue {
         : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, null));
   }
 
-  /** The same for leases that clients name: one that another worker holds is answered as lost. */
-  public List<HeartbeatResult> heartbeat(Map<Lease, String> workers, Duration lease) {
-    if (workers.isEmpty()) {
-      return List.of();
-    }
-    return heartbeats.run(
-        "heartbeat",
-        connection -> {
-          Map<Lease, String> holders = JobStates.workers(connection, List.copyOf(workers.keySet()));
-          List<Lease> theirs = new ArrayList<>();
-          List<HeartbeatResult> results = new ArrayList<>();
-          workers.forEach(
-              (held, worker) -> {
-                if (worker.equals(holders.get(held))) {
-                  theirs.add(held);
-                } else {
-                  results.add(new HeartbeatResult(held, Ack.LEASE_LOST, null));
-                }
-              });
-          if (!theirs.isEmpty()) {
-            results.addAll(Heartbeat.of(connection, theirs, lease));
-          }
-          return results;
-        });
+  /**
+   * The workers that hold these attempts, or held them. Read on the connection of heartbeats, where
+   * nothing else waits; others read {@link JobQueries#workerNames}.
+   */
+  public Map<Lease, String> workerNames(List<Lease> leases) {
+    return leases.isEmpty()
+        ? Map.of()
+        : heartbeats.run("workerNames", connection -> JobStates.workers(connection, leases));
   }
 
   /** The running jobs of a worker that were cancelled, or for which an operator gave a command. */
@@ -212,20 +220,20 @@ public final class JobQueue {
 
   /**
    * Whether a worker without a handler for this job should leave it for others: a live worker has
-   * one or had one lately, or the job was first claimed less than {@code patience} ago.
+   * one or had one lately, or the job was first claimed less than {@code timeout} ago.
    */
-  public boolean mayBeKnown(JobId job, Duration patience) {
+  public boolean mayHaveHandler(JobId job, Duration timeout) {
     return database.run(
-        "mayBeKnown",
+        "mayHaveHandler",
         connection -> {
           MaterializeBatch.beforeReading(connection, List.of(job));
-          return HandledKinds.mayBe(connection, job, patience);
+          return HandledKinds.mayHaveHandler(connection, job, timeout);
         });
   }
 
   /** One answer per report, in their order. */
   public List<Ack> report(List<Report> reports) {
-    return settle.report(reports);
+    return this.reports.all(reports);
   }
 
   /** Lines for an attempt's log. */
@@ -233,7 +241,8 @@ public final class JobQueue {
     return database.transact(
         "log",
         connection ->
-            Settle.writingOut(connection, lines.lease(), () -> AppendLog.write(connection, lines)));
+            MaterializeAndRetry.one(
+                connection, lines.lease(), () -> AppendLog.write(connection, lines)));
   }
 
   /** Takes artifacts for the job's, if the attempt holds it. */
@@ -241,11 +250,11 @@ public final class JobQueue {
     return database.run(
         "publish",
         connection ->
-            Settle.storing(
+            JsonInput.store(
                 "publish",
                 Refusal.RESULT_NOT_JSON,
                 () ->
-                    Settle.writingOut(
+                    MaterializeAndRetry.one(
                         connection,
                         publication.lease(),
                         () -> Publish.all(connection, publication))));
@@ -285,7 +294,7 @@ public final class JobQueue {
     return database.transactByKey(
         "complete",
         connection ->
-            Settle.storing(
+            JsonInput.store(
                 "complete",
                 Refusal.RESULT_NOT_JSON,
                 () -> Complete.one(connection, backoff, completion)));
@@ -301,7 +310,7 @@ public final class JobQueue {
    *
    * @param failure why; a retryable one puts the job back at no cost to its budget, any other ends
    *     it
-   * @param again when it comes back
+   * @param again when it is retried
    */
   public boolean undelivered(Lease lease, Failure failure, Duration again) {
     Limits.delay("again", again);
@@ -309,9 +318,12 @@ public final class JobQueue {
         "undelivered", connection -> Undelivered.end(connection, lease, failure, again));
   }
 
-  /** Empty when there is no such job; its children follow it when cascading. */
-  public List<Cancellation> cancel(JobId job, boolean cascade, String reason, Duration grace) {
-    return cancel(List.of(job), cascade, reason, grace, null);
+  /**
+   * Empty when there is no such job; its children follow it when cascading. A handler that runs has
+   * the cancel grace period of its worker to stop.
+   */
+  public List<Cancellation> cancel(JobId job, boolean cascade, String reason) {
+    return cancel(List.of(job), cascade, reason, null);
   }
 
   /**
@@ -320,9 +332,9 @@ public final class JobQueue {
    * @param tenant whose jobs may be cancelled; null for any
    */
   public List<Cancellation> cancel(
-      List<JobId> jobs, boolean cascade, String reason, Duration grace, @Nullable String tenant) {
+      List<JobId> jobs, boolean cascade, String reason, @Nullable String tenant) {
     return database.transact(
-        "cancel", connection -> Cancel.of(connection, jobs, cascade, reason, grace, tenant));
+        "cancel", connection -> Cancel.of(connection, jobs, cascade, reason, tenant));
   }
 
   /** Changes a job that no worker has claimed; empty when there is no such job. */
@@ -336,7 +348,7 @@ public final class JobQueue {
         database.transact(
             "edit",
             connection ->
-                Settle.storing(
+                JsonInput.store(
                     "edit",
                     Refusal.PAYLOAD_NOT_JSON,
                     () -> Edit.one(connection, job, edit, codec, tenant)));

@@ -2,15 +2,15 @@ package dev.holdfast.queue;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.admin.Retention;
 import dev.holdfast.queue.batch.MaterializeBatch;
-import dev.holdfast.queue.claim.Promote;
-import dev.holdfast.queue.claim.Unblock;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueIdempotent;
 import dev.holdfast.queue.history.SumUpHistory;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
+import dev.holdfast.queue.maintenance.Promote;
+import dev.holdfast.queue.maintenance.Retention;
+import dev.holdfast.queue.maintenance.Unblock;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.read.Artifacts;
 import dev.holdfast.queue.recover.Expire;
@@ -41,17 +41,16 @@ public final class Maintenance {
     this.enqueue = enqueue;
   }
 
-  /** Takes back every lease that ran out. */
+  /** Reaps expired leases. */
   public ReapResult reap(Duration grace) {
-    writeOut("reap");
+    materialize("reap");
     return recovered(database.transact("reap", connection -> Reap.lost(connection, grace, BATCH)));
   }
 
   /** Ends cancellations, attempts and jobs that are out of time. */
-  public ReapResult expire(Duration cancelGrace) {
-    writeOut("expire");
-    return recovered(
-        database.transact("expire", connection -> Expire.late(connection, cancelGrace, BATCH)));
+  public ReapResult expire() {
+    materialize("expire");
+    return recovered(database.transact("expire", connection -> Expire.late(connection, BATCH)));
   }
 
   /** Makes jobs claimable whose backoff is over, or whose dependencies have ended. */
@@ -104,7 +103,7 @@ public final class Maintenance {
         "retain", connection -> Retention.delete(connection, state, olderThan, BATCH));
   }
 
-  /** Deleted jobs whose artifacts still lie in the store. */
+  /** Deleted jobs whose artifacts are still in the store. */
   public List<JobId> orphaned(String store) {
     return database.run("orphaned", connection -> Artifacts.orphaned(connection, store, BATCH));
   }
@@ -120,8 +119,8 @@ public final class Maintenance {
         "forgetSubmissions", connection -> EnqueueIdempotent.forget(connection, olderThan));
   }
 
-  /** Jobs in batches are judged once they have rows of their own. */
-  private void writeOut(String verb) {
+  /** Jobs in batches are reaped and expired only once they are materialized. */
+  private void materialize(String verb) {
     database.run(
         verb,
         connection -> {

@@ -16,7 +16,9 @@ import dev.holdfast.queue.settle.Backoff;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** Opens the doors of this module on a database, and owns their connections. */
+/**
+ * Entry point of this module: makes its public classes for a database, and owns their connections.
+ */
 public final class Queue implements AutoCloseable {
   private static final Duration HEARTBEAT_ANSWER = Duration.ofSeconds(10);
 
@@ -32,7 +34,7 @@ public final class Queue implements AutoCloseable {
   private final Access access;
   private final WorkerRegistry workers;
   private volatile boolean schemaChecked;
-  private volatile Duration startPatience = Duration.ofSeconds(15);
+  private volatile Duration startTimeout = Duration.ofSeconds(15);
 
   public Queue(DataSource dataSource, Codec codec, Options options) {
     this.dataSource = dataSource;
@@ -62,7 +64,7 @@ public final class Queue implements AutoCloseable {
     /** Fewer are claimed as quickly row by row, and such claims do not wait for each other. */
     private static final int BACKLOG = 100;
 
-    /** Eight connections, observed by nobody. */
+    /** Eight connections, no observer. */
     public static final Options DEFAULT =
         new Options(8, StatementObserver.NONE, RetryDefaults.NONE);
 
@@ -79,7 +81,7 @@ public final class Queue implements AutoCloseable {
       return new Options(value, observer, retries, batchFrom);
     }
 
-    /** Who is told of every statement. */
+    /** Called after every statement. */
     public Options observer(StatementObserver value) {
       return new Options(connections, value, retries, batchFrom);
     }
@@ -115,7 +117,7 @@ public final class Queue implements AutoCloseable {
     return admin;
   }
 
-  /** What reapers run; a worker does so by itself. */
+  /** What reapers run; a worker has its own. */
   public Maintenance maintenance() {
     return maintenance;
   }
@@ -135,7 +137,7 @@ public final class Queue implements AutoCloseable {
     return notifier;
   }
 
-  /** Throws a {@link DatabaseException} that says what is wrong, unless all is well. */
+  /** Throws a {@link DatabaseException} that says what is wrong, if anything is. */
   public void check(boolean allowUnsafe) {
     database.run(
         "check",
@@ -155,13 +157,13 @@ public final class Queue implements AutoCloseable {
    */
   public void checkWorker(boolean listens) {
     SchemaCheck.run(
-        heartbeats, dataSource, listens, notifier.subscriptions(), !schemaChecked, startPatience);
+        heartbeats, dataSource, listens, notifier.subscriptions(), !schemaChecked, startTimeout);
     schemaChecked = true;
   }
 
   /** How long a worker that starts waits for each of its connections. */
-  void startPatience(Duration patience) {
-    startPatience = patience;
+  void startTimeout(Duration timeout) {
+    startTimeout = timeout;
   }
 
   /** Of the server and of the schema. */

@@ -16,10 +16,10 @@ import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueDefaults;
 import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.JsonInput;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.schedule.FireSchedules;
 import dev.holdfast.queue.schedule.Schedules;
-import dev.holdfast.queue.settle.Settle;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -63,6 +63,18 @@ public final class QueueAdmin {
   }
 
   /**
+   * One queue; one of which nothing is known is empty.
+   *
+   * @param tenant whose jobs are counted; null for all
+   */
+  public QueueStatus queue(String name, @Nullable String tenant) {
+    return queues(tenant).stream()
+        .filter(each -> each.name().equals(name))
+        .findFirst()
+        .orElseGet(() -> QueueStatus.empty(name, workersPausedAt().orElse(null)));
+  }
+
+  /**
    * Whether the queue has settings, unfinished jobs, a schedule, or a worker that has ever served
    * it. A setting of any other queue may be a typing error.
    */
@@ -70,7 +82,7 @@ public final class QueueAdmin {
     return database.run("isKnown", connection -> Queues.isKnown(connection, queue));
   }
 
-  /** Nothing more is claimed from the queue; running jobs go on. */
+  /** Nothing more is claimed from the queue; running jobs continue. */
   public void pause(String queue) {
     database.run("pause", connection -> Queues.pause(connection, Limits.queue(queue)));
   }
@@ -83,23 +95,25 @@ public final class QueueAdmin {
     return resumed;
   }
 
-  /** No worker takes a job of any queue; what runs goes on. */
-  public void pauseAll() {
-    database.run("pauseAll", connection -> Queues.pauseAll(connection));
+  /** No worker claims a job from any queue; running jobs continue. */
+  public void pauseAllWorkers() {
+    database.run("pauseAllWorkers", connection -> Queues.pauseAllWorkers(connection));
   }
 
   /**
-   * Ends {@link #pauseAll}; queues that were paused by name stay paused. False when it was not set.
+   * Ends {@link #pauseAllWorkers}; queues that were paused by name stay paused. False when it was
+   * not set.
    */
-  public boolean resumeAll() {
-    boolean resumed = database.run("resumeAll", connection -> Queues.resumeAll(connection));
+  public boolean resumeAllWorkers() {
+    boolean resumed =
+        database.run("resumeAllWorkers", connection -> Queues.resumeAllWorkers(connection));
     notifier.send(queues().stream().filter(each -> each.due() > 0).map(QueueStatus::name).toList());
     return resumed;
   }
 
-  /** Since when every queue is paused; empty when they are not. */
-  public Optional<Instant> allPausedSince() {
-    return database.run("allPausedSince", Queues::allPausedSince);
+  /** Since when all workers are paused; empty when they are not. */
+  public Optional<Instant> workersPausedAt() {
+    return database.run("workersPausedAt", Queues::workersPausedAt);
   }
 
   /** How many jobs of the queue may run at once over all workers; null lifts the limit. */
@@ -142,7 +156,7 @@ public final class QueueAdmin {
     database.transact(
         "schedule",
         connection ->
-            Settle.storing(
+            JsonInput.store(
                 "schedule",
                 Refusal.PAYLOAD_NOT_JSON,
                 () -> Schedules.set(connection, schedule, codec)));
@@ -196,10 +210,10 @@ public final class QueueAdmin {
       String queue, DispatchError.Kind kind, String cause, boolean circuitOpen) {
     database.run(
         "dispatchFails",
-        connection -> Dispatches.trouble(connection, queue, kind, cause, circuitOpen));
+        connection -> Dispatches.recordError(connection, queue, kind, cause, circuitOpen));
   }
 
-  /** Clears the trouble: a queue's tasks reach their worker. */
+  /** Clears the dispatch error: tasks of the queue reach their worker. */
   public void dispatchWorks(String queue) {
     database.run("dispatchWorks", connection -> Dispatches.works(connection, queue));
   }

@@ -1,4 +1,4 @@
-/** The door to PostgreSQL: every operation on jobs, queues, schedules and workers. */
+/** Entry point to PostgreSQL: every operation on jobs, queues, schedules and workers. */
 @NullMarked
 package dev.holdfast.queue;
 

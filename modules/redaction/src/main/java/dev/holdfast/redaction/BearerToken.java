@@ -21,10 +21,10 @@ record BearerToken() implements Rule {
       return;
     }
     int from = at + trigger().length();
-    int judged = TOKEN.runEnd(line.text, from, Math.min(line.to, from + 256));
-    String token = new String(line.text, from, judged - from);
+    int checked = TOKEN.runEnd(line.text, from, Math.min(line.to, from + 256));
+    String token = new String(line.text, from, checked - from);
     if (token.length() >= SHORTEST && token.chars().anyMatch(Character::isDigit)) {
-      line.mask(from, TOKEN.runEnd(line.text, judged, line.to));
+      line.mask(from, TOKEN.runEnd(line.text, checked, line.to));
     }
   }
 }

@@ -31,7 +31,7 @@ final class Cookies {
         mask(line, at, equals, end);
       }
       at = line.at(end) == ';' ? afterSpaces(line, end + 1) : list ? next(line, end) : line.to;
-      line.judgedTo(Math.min(end, line.to));
+      line.checkedTo(Math.min(end, line.to));
     }
   }
 

@@ -17,7 +17,7 @@ public final class Line {
   private int count;
   private int maskedFrom;
   private int maskedTo;
-  private int judgedTo;
+  private int checkedTo;
   private int privateKey = -1;
 
   /**
@@ -78,13 +78,13 @@ public final class Line {
     return maskedTo;
   }
 
-  /** Names are judged once, however many triggers they contain. */
-  boolean judged(int at) {
-    return at < judgedTo;
+  /** Names are checked once, however many triggers they contain. */
+  boolean isChecked(int at) {
+    return at < checkedTo;
   }
 
-  void judgedTo(int end) {
-    judgedTo = end;
+  void checkedTo(int end) {
+    checkedTo = end;
   }
 
   /** All from here on, over the lines to come, is a private key's body until its end is seen. */

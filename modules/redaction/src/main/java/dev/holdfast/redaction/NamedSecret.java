@@ -40,11 +40,11 @@ record NamedSecret(String trigger) implements Rule {
 
   @Override
   public void apply(Line line, int at) {
-    if (line.judged(at) || line.masked(at)) {
+    if (line.isChecked(at) || line.masked(at)) {
       return;
     }
     int end = NAME.runEnd(line.text, at, Math.min(line.to, at + LONGEST_NAME));
-    line.judgedTo(end);
+    line.checkedTo(end);
     int start = at;
     while (at - start < LONGEST_NAME && NAME.has(line.at(start - 1))) {
       start--;

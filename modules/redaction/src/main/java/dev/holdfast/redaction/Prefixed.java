@@ -63,12 +63,12 @@ record Prefixed(String trigger, Alphabet alphabet, int least, int most, boolean 
       return;
     }
     int from = at + trigger.length();
-    int judged = alphabet.runEnd(line.text, from, Math.min(line.to, from + PEEK));
-    int length = judged - from;
-    if (length < least || length > most || (random && !looksRandom(line.text, from, judged))) {
+    int checked = alphabet.runEnd(line.text, from, Math.min(line.to, from + PEEK));
+    int length = checked - from;
+    if (length < least || length > most || (random && !looksRandom(line.text, from, checked))) {
       return;
     }
-    line.mask(at + kept, alphabet.runEnd(line.text, judged, line.to));
+    line.mask(at + kept, alphabet.runEnd(line.text, checked, line.to));
   }
 
   private static boolean looksRandom(char[] text, int from, int to) {

@@ -129,7 +129,7 @@ public final class ScrubbingStream implements AutoCloseable {
       case TEXT -> {
         Line line = new Line(buffer, begin, piece, end);
         goOn(line, end);
-        judge(line, 0, end);
+        applyRules(line, 0, end);
         if (line.privateKey() >= 0) {
           enterPrivateKey(line);
           settle(end, next);
@@ -168,13 +168,13 @@ public final class ScrubbingStream implements AutoCloseable {
         Line line = new Line(buffer, begin, piece, length);
         goOn(line, length);
         atLineStart = false;
-        judge(line, 0, limit);
+        applyRules(line, 0, limit);
         int settled = limit;
-        // A program's name may stand far before its password: what lies between is judged too.
+        // A program's name may be far before its password: what is between them is checked too.
         while (line.privateKey() < 0 && line.maskedTo() > settled) {
           int from = settled;
           settled = line.maskedTo();
-          judge(line, from, settled);
+          applyRules(line, from, settled);
         }
         if (line.privateKey() >= 0) {
           enterPrivateKey(line);
@@ -243,7 +243,7 @@ public final class ScrubbingStream implements AutoCloseable {
     }
   }
 
-  private void judge(Line line, int from, int limit) {
+  private void applyRules(Line line, int from, int limit) {
     for (int i = 0; i < hitCount && line.privateKey() < 0; i++) {
       int at = piece + (int) (hits[i] >>> 32);
       if (at >= from && at < limit) {

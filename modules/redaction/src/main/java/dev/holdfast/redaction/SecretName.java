@@ -51,7 +51,7 @@ enum SecretName {
   private static final List<String> MEANINGLESS_ENDS =
       List.of("_value", "_base64", "_b64", "_old", "_new", "_plain", "_text", "_data");
 
-  /** Judged by its last words: a token_count is a count. */
+  /** Decided by its last words: a token_count is a count. */
   static SecretName of(CharSequence name) {
     String words = essence(words(name));
     if (words.endsWith("authorization")) {

@@ -55,15 +55,15 @@ class ArtifactRaceTest {
           assertThat(bytes).hasSize(ScenarioKinds.LARGE);
           assertThat(bytes).containsOnly(bytes[0]);
         }
-      } catch (IOException | RuntimeException | AssertionError trouble) {
-        wrong.set(trouble);
+      } catch (IOException | RuntimeException | AssertionError e) {
+        wrong.set(e);
       }
     }
 
     private boolean joined() {
       try {
         return thread.join(SOON);
-      } catch (InterruptedException hurry) {
+      } catch (InterruptedException interrupted) {
         Thread.currentThread().interrupt();
         return false;
       }

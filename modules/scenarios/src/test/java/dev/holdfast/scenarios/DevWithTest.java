@@ -99,7 +99,7 @@ class DevWithTest {
   private static String folder(long pid) {
     try {
       return Files.readSymbolicLink(Path.of("/proc", Long.toString(pid), "cwd")).toString();
-    } catch (IOException gone) {
+    } catch (IOException e) {
       return "";
     }
   }

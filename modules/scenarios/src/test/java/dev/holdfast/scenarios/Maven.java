@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  */
 final class Maven {
   /** A first run may have to download plugins, on a machine that has other builds to do. */
-  private static final Duration PATIENCE = Duration.ofMinutes(12);
+  private static final Duration TIMEOUT = Duration.ofMinutes(12);
 
   private static final String OURS = "holdfast";
 
@@ -82,7 +82,7 @@ final class Maven {
     ProcessBuilder builder = new ProcessBuilder(arguments).directory(folder.toFile());
     builder.environment().putAll(environment);
     try (ChildProcess maven = ChildProcess.start(builder)) {
-      int end = maven.awaitExit(PATIENCE);
+      int end = maven.awaitExit(TIMEOUT);
       List<String> lines = maven.lines();
       assertThat(end).as("%s%n%s", command, String.join("\n", lines)).isEqualTo(code);
       return lines;

@@ -47,7 +47,7 @@ final class Producer {
     try {
       acknowledged.add(world.holdfast().enqueue(job).id());
       return true;
-    } catch (DatabaseException away) {
+    } catch (DatabaseException unavailable) {
       return false;
     }
   }

@@ -69,8 +69,8 @@ public final class ScenarioKinds implements KindProvider {
             Work.class,
             (work, context) -> {
               // Its process dies under it twice, sooner or later.
-              boolean inCompany = context.lease().attempt() <= Job.DEFAULT_MAX_CRASHES;
-              Thread.sleep(inCompany ? Duration.ofHours(1) : Duration.ofMillis(work.millis()));
+              boolean withOthers = context.lease().attempt() <= Job.DEFAULT_MAX_CRASHES;
+              Thread.sleep(withOthers ? Duration.ofHours(1) : Duration.ofMillis(work.millis()));
               return ran(holdfast, context);
             }),
         Kind.of("always-fails", Json.class, (payload, context) -> fail(context)).retry(QUICK),

@@ -21,7 +21,7 @@ final class SdkServer {
   private static final Map<String, String> SETTINGS =
       Map.of(
           "HEARTBEAT_INTERVAL_MS", "1000",
-          "HEARTBEAT_TIMEOUT_MS", "8000",
+          "HEARTBEAT_TIMEOUT_MS", "10000",
           "CANCEL_GRACE_PERIOD_MS", "6000",
           "TOKEN_TTL_SECONDS", "5",
           "HOLDFAST_RETRIES_DELAY", "1s",

@@ -155,7 +155,7 @@ public final class HoldfastServer implements AutoCloseable {
             subscription,
             envelopes,
             allowList::allows,
-            options.timings().lease(),
+            options.timings(),
             options.dispatchAnswerWithin());
 
     Sessions sessions = new Sessions(keyring, clock);
@@ -166,7 +166,7 @@ public final class HoldfastServer implements AutoCloseable {
             queue.queries(),
             queue.admin(),
             longPolls::isWaitedFor,
-            longPolls::isDeaf,
+            longPolls::notificationsLost,
             options.timings());
 
     List<Route> routes = new ArrayList<>();
@@ -181,12 +181,9 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new LeasesApi(operations).routes());
     routes.addAll(new UploadsApi(operations, refusals, options.artifacts()).routes());
     routes.addAll(
-        new ClaimsApi(queue.queries(), longPolls, wakeUps, envelopes, options.timings().lease())
-            .routes());
+        new ClaimsApi(queue.queries(), longPolls, wakeUps, envelopes, options.timings()).routes());
     routes.addAll(new EnqueueApi(queue.jobs(), queue.queries()).routes());
-    routes.addAll(
-        new OperateApi(queue.jobs(), queue.queries(), options.timings().cancelGrace(), clock)
-            .routes());
+    routes.addAll(new OperateApi(queue.jobs(), queue.queries(), clock).routes());
     routes.addAll(new CommandsApi(queue.jobs(), queue.queries()).routes());
     routes.addAll(new JobsApi(queue.queries(), clock).routes());
     routes.addAll(new FailuresApi(queue.queries()).routes());
@@ -235,7 +232,7 @@ public final class HoldfastServer implements AutoCloseable {
     try {
       WebServer web = web(options, handler, slowRequests);
       url.complete(address(options, web.port()));
-      // It takes no lease back for the time of one. That time begins when workers can be heard.
+      // It reaps no lease for the length of one. That time begins when workers can send heartbeats.
       parts.addFirst(holdfast.upkeep(options.timings(), workerMetrics));
       return new HoldfastServer(web, handler, url.join(), router, parts);
     } catch (RuntimeException failed) {

@@ -17,7 +17,7 @@ import org.awaitility.Awaitility;
 /** One bash that runs command after command, some of them in the background. */
 final class Shell implements AutoCloseable {
   // More than a command may wait for: some build something.
-  private static final Duration PATIENCE = SOON.multipliedBy(3);
+  private static final Duration TIMEOUT = SOON.multipliedBy(3);
   private static final Pattern END = Pattern.compile("\n\u0001(\\d+)\u0001\n");
   private static final Pattern ASSIGNMENTS =
       Pattern.compile("^((?:\\w+=(?:'[^']*'|\"[^\"]*\"|[^\\s'\"]*) +)*)");
@@ -79,7 +79,7 @@ final class Shell implements AutoCloseable {
     send(". '" + file(".sh") + "' </dev/null; printf '\\n\\001%d\\001\\n' $?");
     Matcher end =
         Awaitility.await(command)
-            .atMost(PATIENCE)
+            .atMost(TIMEOUT)
             .pollInterval(Duration.ofMillis(20))
             .until(() -> END.matcher(printed), Matcher::find);
     return new Ended(Integer.parseInt(end.group(1)), printed.substring(0, end.start()));

@@ -8,9 +8,9 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 /** Says what to do, without a stack trace, when an application cannot start with its database. */
 final class DatabaseFailureAnalyzer extends AbstractFailureAnalyzer<DatabaseException> {
   @Override
-  protected @Nullable FailureAnalysis analyze(Throwable root, DatabaseException trouble) {
+  protected @Nullable FailureAnalysis analyze(Throwable root, DatabaseException error) {
     String action =
-        switch (trouble.reason()) {
+        switch (error.reason()) {
           case SCHEMA_MISSING, SCHEMA_OLD ->
               "Set holdfast.migrate=true, with Flyway on the class path, or run 'holdfast migrate'.";
           case POOL_TOO_SMALL -> "Raise spring.datasource.hikari.maximum-pool-size.";
@@ -28,6 +28,6 @@ final class DatabaseFailureAnalyzer extends AbstractFailureAnalyzer<DatabaseExce
               null;
         };
     return new FailureAnalysis(
-        "Holdfast cannot use the database: " + trouble.getMessage(), action, trouble);
+        "Holdfast cannot use the database: " + error.getMessage(), action, error);
   }
 }

@@ -46,8 +46,8 @@ public class HoldfastActuatorAutoConfiguration {
           return org.springframework.boot.actuate.health.Health.up()
               .withDetails(report.details())
               .build();
-        } catch (RuntimeException trouble) {
-          return org.springframework.boot.actuate.health.Health.down(trouble).build();
+        } catch (RuntimeException e) {
+          return org.springframework.boot.actuate.health.Health.down(e).build();
         }
       };
     }
@@ -70,8 +70,8 @@ public class HoldfastActuatorAutoConfiguration {
           return org.springframework.boot.health.contributor.Health.up()
               .withDetails(report.details())
               .build();
-        } catch (RuntimeException trouble) {
-          return org.springframework.boot.health.contributor.Health.down(trouble).build();
+        } catch (RuntimeException e) {
+          return org.springframework.boot.health.contributor.Health.down(e).build();
         }
       };
     }

@@ -37,7 +37,8 @@ public final class HoldfastEndpoint {
       long waiting,
       long running,
       @Nullable Duration oldestDue,
-      @Nullable Instant pausedAt) {
+      @Nullable Instant pausedAt,
+      @Nullable Instant workersPausedAt) {
 
     static QueueOverview of(QueueStatus queue) {
       return new QueueOverview(
@@ -48,7 +49,8 @@ public final class HoldfastEndpoint {
           queue.waiting(),
           queue.running(),
           queue.oldest(),
-          queue.pausedAt());
+          queue.pausedAt(),
+          queue.workersPausedAt());
     }
   }
 
@@ -62,11 +64,7 @@ public final class HoldfastEndpoint {
 
   @ReadOperation
   public QueueOverview queue(@Selector String queue) {
-    return holdfast.admin().queues().stream()
-        .filter(each -> each.name().equals(queue))
-        .findFirst()
-        .map(QueueOverview::of)
-        .orElseGet(() -> QueueOverview.of(QueueStatus.empty(queue)));
+    return QueueOverview.of(holdfast.admin().queue(queue, null));
   }
 
   /** Pauses the queue for all workers, or resumes it. */

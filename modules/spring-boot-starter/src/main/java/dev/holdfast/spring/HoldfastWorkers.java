@@ -133,7 +133,7 @@ public final class HoldfastWorkers implements SmartLifecycle {
     stop(stopped::countDown);
     try {
       stopped.await();
-    } catch (InterruptedException hurry) {
+    } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
   }
@@ -155,7 +155,7 @@ public final class HoldfastWorkers implements SmartLifecycle {
                 for (Thread thread : threads) {
                   thread.join();
                 }
-              } catch (InterruptedException hurry) {
+              } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
               } finally {
                 callback.run();

@@ -44,8 +44,8 @@ final class SpringTransaction implements CurrentTransaction {
     try {
       // In the transaction of another resource, a connection may be bound that is in none.
       return connection.getAutoCommit() ? null : connection;
-    } catch (SQLException trouble) {
-      throw SqlErrors.thrown("enqueue", trouble);
+    } catch (SQLException e) {
+      throw SqlErrors.thrown("enqueue", e);
     }
   }
 }

@@ -7,7 +7,7 @@ import java.time.Duration;
 /**
  * What healing may spend.
  *
- * @param stepMaxAttempts attempts of a step in one workspace: a hard reset begins to count anew
+ * @param stepMaxAttempts attempts of a step in one workspace: a hard reset starts the count again
  * @param stepTimeout how long one attempt may take
  * @param stepIdleTimeout how long it may give no sign of life
  * @param stepNoProgressLimit so many attempts in a row that fail alike are no progress

@@ -30,13 +30,13 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
     RESET,
     /** Not at all: an operator has done the step by hand. */
     ACCEPT,
-    /** An operator wants to go on at an earlier step. */
+    /** An operator wants to continue at an earlier step. */
     ELSEWHERE
   }
 
   /**
-   * What operators ask comes before what the loop would do by itself; what they ask of a later step
-   * waits for it.
+   * Commands of operators come before the decisions of the loop; a command for a later step waits
+   * for it.
    *
    * @param isEarlier whether a step comes before this one
    */
@@ -45,7 +45,7 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
     if (asked.holds()) {
       return Opening.WAIT;
     }
-    if (recovery == null) {
+    if (recovery == null || !recovery.concerns(step, isEarlier)) {
       return Opening.BEGIN;
     }
     if (recovery.stepId().equals(step)) {
@@ -53,7 +53,7 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
           ? Opening.ACCEPT
           : recovery.action() == CommandAction.RETRY_STEP ? Opening.RETRY : Opening.RESET;
     }
-    return isEarlier.test(recovery.stepId()) ? Opening.ELSEWHERE : Opening.BEGIN;
+    return Opening.ELSEWHERE;
   }
 
   /**

@@ -5,7 +5,7 @@ import java.util.Locale;
 
 /** What kind of trouble ended an attempt of a step, and so whether another one can help. */
 public enum FailureClass {
-  /** It may well work the next time. */
+  /** The next attempt may succeed. */
   TRANSIENT_RUNTIME(true),
   /** It hangs, or comes to the same end again and again. */
   STUCK_NO_PROGRESS(true),

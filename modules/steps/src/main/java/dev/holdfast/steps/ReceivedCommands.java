@@ -12,39 +12,39 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What operators ask of one job, as heartbeats bring it to the worker. */
+/** Commands of operators for one job, as heartbeats bring them to the worker. */
 public final class ReceivedCommands {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final List<Urgent> urgent = new ArrayList<>();
-  private final List<Step.Request> said = new ArrayList<>();
+  private final List<Step.Request> requests = new ArrayList<>();
   private PendingCommand now = PendingCommand.NONE;
-  private @Nullable Instant honoured;
+  private @Nullable Instant handled;
 
   private record Urgent(Predicate<Recovery> concerns, Runnable action) {}
 
-  public void heard(PendingCommand command) {
-    List<Runnable> toTell;
+  public void onCommand(PendingCommand command) {
+    List<Runnable> actions;
     lock.lock();
     try {
       if (command.equals(now)) {
         return;
       }
-      noteWhoHolds(command);
+      addHoldRequest(command);
       now = command;
       changed.signalAll();
-      toTell = urgent.stream().filter(this::applies).map(Urgent::action).toList();
+      actions = urgent.stream().filter(this::applies).map(Urgent::action).toList();
     } finally {
       lock.unlock();
     }
-    toTell.forEach(Runnable::run);
+    actions.forEach(Runnable::run);
   }
 
-  private void noteWhoHolds(PendingCommand command) {
+  private void addHoldRequest(PendingCommand command) {
     CommandAction hold = command.hold();
     PendingCommand.HeldBy by = command.heldBy();
     if (hold != null && by != null && (hold != now.hold() || !by.equals(now.heldBy()))) {
-      said.add(new Step.Request(hold, by.requestedBy(), by.reason()));
+      requests.add(new Step.Request(hold, by.requestedBy(), by.reason()));
     }
   }
 
@@ -56,24 +56,24 @@ public final class ReceivedCommands {
     return now.takeover() || (asked != null && urgent.concerns().test(asked));
   }
 
-  /** Waits until what is asked and not yet honoured lets the job go on, and returns it. */
-  PendingCommand await(Predicate<PendingCommand> goesOn) throws InterruptedException {
+  /** Waits until the pending commands let the job continue, and returns them. */
+  PendingCommand await(Predicate<PendingCommand> mayContinue) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      while (!goesOn.test(unhonoured())) {
+      while (!mayContinue.test(unhandled())) {
         changed.await();
       }
-      return unhonoured();
+      return unhandled();
     } finally {
       lock.unlock();
     }
   }
 
-  private PendingCommand unhonoured() {
+  private PendingCommand unhandled() {
     return new PendingCommand(now.paused(), now.takeover(), asked(), now.heldBy());
   }
 
-  public boolean isHeldUp() {
+  public boolean isHeld() {
     lock.lock();
     try {
       return now.holds();
@@ -82,7 +82,7 @@ public final class ReceivedCommands {
     }
   }
 
-  /** The recovery that was asked for and not yet honoured. */
+  /** The recovery that was requested and is not handled yet. */
   public Optional<Recovery> pending() {
     lock.lock();
     try {
@@ -94,28 +94,29 @@ public final class ReceivedCommands {
 
   private @Nullable Recovery asked() {
     Recovery recovery = now.recovery();
-    return recovery == null || recovery.updatedAt().equals(honoured) ? null : recovery;
+    return recovery == null || recovery.updatedAt().equals(handled) ? null : recovery;
   }
 
-  /** Marks it as honoured: heartbeats repeat it until the step's report is written. */
-  void honour(Recovery recovery) {
+  /** Marks it as handled: heartbeats repeat it until the step's report is written. */
+  void markHandled(Recovery recovery) {
     lock.lock();
     try {
-      honoured = recovery.updatedAt();
-      said.add(new Step.Request(recovery.action(), recovery.requestedBy(), recovery.reason()));
+      handled = recovery.updatedAt();
+      requests.add(new Step.Request(recovery.action(), recovery.requestedBy(), recovery.reason()));
     } finally {
       lock.unlock();
     }
   }
 
   /**
-   * What held the job up or was honoured since this was asked last, for the attempt that begins.
+   * The requests that held the job or were handled since the last call, for the attempt that
+   * begins.
    */
-  List<Step.Request> said() {
+  List<Step.Request> takeRequests() {
     lock.lock();
     try {
-      List<Step.Request> all = List.copyOf(said);
-      said.clear();
+      List<Step.Request> all = List.copyOf(requests);
+      requests.clear();
       return all;
     } finally {
       lock.unlock();

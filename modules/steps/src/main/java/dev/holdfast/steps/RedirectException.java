@@ -2,7 +2,7 @@ package dev.holdfast.steps;
 
 import dev.holdfast.model.command.PendingCommand.Recovery;
 
-/** An operator wants to go on at another step than the current one. */
+/** An operator wants to continue at another step than the current one. */
 public final class RedirectException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -42,7 +42,7 @@ public interface Step<T extends @Nullable Object> {
     return new Left(null, List.of());
   }
 
-  /** When the attempt under way last changed a file; nothing where that cannot be told. */
+  /** When the attempt under way last changed a file; nothing where that is unknown. */
   default Optional<Instant> lastChange() {
     return Optional.empty();
   }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class StepAttempt<T extends @Nullable Object> {
-  private static final ThreadLocal<@Nullable Vitals> OWN = new ThreadLocal<>();
+  private static final ThreadLocal<@Nullable AttemptClock> CLOCK = new ThreadLocal<>();
 
   /** How it ended. */
   sealed interface End<T extends @Nullable Object> {
@@ -35,15 +35,15 @@ public final class StepAttempt<T extends @Nullable Object> {
     OPERATOR
   }
 
-  /** Work of Holdfast's own, in the middle of an attempt. */
+  /** Work that does not count as time of the attempt. */
   @FunctionalInterface
-  public interface Own<T extends @Nullable Object, E extends Exception> {
+  public interface UntimedWork<T extends @Nullable Object, E extends Exception> {
     T done() throws E, InterruptedException;
   }
 
   private final Budgets budgets;
   private final Supplier<Optional<Instant>> lastChange;
-  private final Vitals vitals = new Vitals(System::nanoTime);
+  private final AttemptClock clock = new AttemptClock(System::nanoTime);
   private final CountDownLatch ended = new CountDownLatch(1);
   private final CountDownLatch wanted = new CountDownLatch(1);
   private final AtomicReference<@Nullable End<T>> end = new AtomicReference<>();
@@ -71,34 +71,34 @@ public final class StepAttempt<T extends @Nullable Object> {
 
   /** A sign of life of the attempt that the calling thread runs, even if it was left behind. */
   static boolean aliveHere() {
-    Vitals own = OWN.get();
+    AttemptClock own = CLOCK.get();
     if (own != null) {
       own.alive();
     }
     return own != null;
   }
 
-  /** Stops the clocks of the attempt that the calling thread runs while this work is done. */
-  public static <T extends @Nullable Object, E extends Exception> T withoutClocks(Own<T, E> work)
-      throws E, InterruptedException {
-    Vitals own = OWN.get();
+  /** Pauses the timers of the attempt that the calling thread runs while this work is done. */
+  public static <T extends @Nullable Object, E extends Exception> T withTimersPaused(
+      UntimedWork<T, E> work) throws E, InterruptedException {
+    AttemptClock own = CLOCK.get();
     if (own == null) {
       return work.done();
     }
-    own.stop();
+    own.pause();
     try {
       return work.done();
     } finally {
-      own.go();
+      own.resume();
     }
   }
 
   void alive() {
-    vitals.alive();
+    clock.alive();
   }
 
   private void run(Callable<T> body) {
-    OWN.set(vitals);
+    CLOCK.set(clock);
     End<T> how;
     try {
       how = new End.Done<>(body.call());
@@ -123,14 +123,14 @@ public final class StepAttempt<T extends @Nullable Object> {
   }
 
   /**
-   * Returns when it has ended, or was stopped and had time to notice. An interrupt of the caller is
-   * passed on: the whole job is to stop.
+   * Returns when it has ended, or was stopped and had time to notice. An interrupt of the caller
+   * also interrupts the attempt: the whole job is to stop.
    */
   End<T> await(long graceNanos) throws InterruptedException {
     try {
       while (end.get() == null) {
-        long left = budgets.stepTimeout().toNanos() - vitals.ranFor();
-        long idle = budgets.stepIdleTimeout().toNanos() - vitals.silentFor();
+        long left = budgets.stepTimeout().toNanos() - clock.ranFor();
+        long idle = budgets.stepIdleTimeout().toNanos() - clock.silentFor();
         if (left <= 0) {
           stop(Stop.WALL_TIMEOUT);
         } else if (idle <= 0 && !hasChangedSomething()) {
@@ -147,19 +147,19 @@ public final class StepAttempt<T extends @Nullable Object> {
     }
     End<T> how = end.get();
     if (how == null) {
-      throw new IllegalStateException("an attempt ended without an end");
+      throw new IllegalStateException("attempt finished without a result");
     }
     return how;
   }
 
-  /** Asked only when there was no other sign of life: it looks at every file. */
+  /** Called only when there was no other sign of life: it reads the time of every file. */
   private boolean hasChangedSomething() {
     Optional<Instant> change = lastChange.get();
     if (change.isPresent()) {
       Duration age = Duration.between(change.get(), Instant.now());
-      vitals.aliveBefore(age.isNegative() ? Duration.ZERO : age);
+      clock.aliveBefore(age.isNegative() ? Duration.ZERO : age);
     }
-    return vitals.silentFor() < budgets.stepIdleTimeout().toNanos();
+    return clock.silentFor() < budgets.stepIdleTimeout().toNanos();
   }
 
   private void awaitUninterruptibly(long graceNanos) {

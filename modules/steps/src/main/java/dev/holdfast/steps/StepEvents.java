@@ -27,7 +27,7 @@ final class StepEvents {
     return entry(EventType.STEP_STARTED, about(attempt));
   }
 
-  /** The job goes on at this step after a reset that an operator asked for. */
+  /** The job continues at this step after a reset that an operator asked for. */
   Report.Entry resumed(int attempt) {
     Map<String, Object> data = about(attempt);
     data.put("strategy", Strategy.HARD_RESET.text());

@@ -7,7 +7,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings the steps of one attempt to their end, one after another. {@link StepCourse} is one of
+ * Brings the steps of one attempt to their end, one after another. {@link StepRunner} is one of
  * them; this keeps what outlives it: the job's resets, and how each step failed last.
  */
 public final class StepLoop {
@@ -59,12 +59,12 @@ public final class StepLoop {
 
   /**
    * @throws dev.holdfast.model.job.FailedException when it cannot be healed here
-   * @throws RedirectException when an operator wants to go on at another step
+   * @throws RedirectException when an operator wants to continue at another step
    * @throws InterruptedException when the job is to stop
    */
   public <T extends @Nullable Object> T run(Step<T> step, Budgets budgets)
       throws InterruptedException {
-    return new StepCourse<>(this, step, budgets).run();
+    return new StepRunner<>(this, step, budgets).run();
   }
 
   void running(@Nullable StepAttempt<?> attempt) {

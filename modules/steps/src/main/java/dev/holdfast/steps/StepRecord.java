@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reports how one step stands, with its timeline entries, and counts what happens to it. */
+/** Reports the state of one step with its timeline entries, and counts its outcomes. */
 final class StepRecord {
   private static final Logger log = LoggerFactory.getLogger(StepRecord.class);
 
@@ -38,16 +38,16 @@ final class StepRecord {
   /**
    * An attempt begins.
    *
-   * @param honoured the operator's request for which it begins
+   * @param handledCommand the operator's request for which it begins
    */
-  void began(int attempt, @Nullable Recovery honoured, boolean reset) {
+  void began(int attempt, @Nullable Recovery handledCommand, boolean reset) {
     List<Report.Entry> entries = new ArrayList<>();
     if (reset) {
       // Before the first attempt that begins there.
       entries.add(events.resumed(attempt - 1));
     }
-    if (honoured != null) {
-      entries.add(events.acknowledged(honoured));
+    if (handledCommand != null) {
+      entries.add(events.acknowledged(handledCommand));
     }
     entries.add(events.started(attempt));
     write(
@@ -56,7 +56,7 @@ final class StepRecord {
         false,
         null,
         reset ? step.index() : null,
-        honoured == null ? null : honoured.updatedAt(),
+        handledCommand == null ? null : handledCommand.updatedAt(),
         entries);
   }
 
@@ -93,7 +93,7 @@ final class StepRecord {
     try {
       write(StepState.INTERRUPTED, attempt, false, List.of(events.interrupted(attempt)));
     } catch (RuntimeException notWritten) {
-      log.debug("step {}: that it was stopped could not be written", step.id(), notWritten);
+      log.debug("step {}: its stop could not be reported", step.id(), notWritten);
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();
@@ -173,7 +173,7 @@ final class StepRecord {
       boolean reset,
       Step.@Nullable Saved saved,
       @Nullable Integer discardFromIndex,
-      @Nullable Instant honoured,
+      @Nullable Instant handledCommand,
       List<Report.Entry> entries) {
     journal
         .write()
@@ -188,7 +188,7 @@ final class StepRecord {
                 saved == null ? null : saved.checkpoint(),
                 saved == null ? null : saved.patch(),
                 discardFromIndex,
-                honoured,
+                handledCommand,
                 entries));
   }
 }

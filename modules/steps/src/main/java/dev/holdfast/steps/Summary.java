@@ -4,7 +4,7 @@ import dev.holdfast.model.value.Text;
 import java.util.List;
 
 /**
- * What is told of a failed attempt: its message, and the last lines that were printed, for a
+ * The summary of a failed attempt: its message, and the last lines that were printed, for a
  * program's very last one seldom says what was wrong. Made of scrubbed text.
  */
 final class Summary {
@@ -30,7 +30,7 @@ final class Summary {
       }
       tail.insert(0, "\n" + shown);
     }
-    // A single line that stands in the message already is not said again.
+    // A single line that is in the message already is not repeated.
     boolean said = lines.size() == 1 && message.endsWith(lines.getFirst());
     return tail.isEmpty() || said ? kept : kept + HEADING + tail;
   }

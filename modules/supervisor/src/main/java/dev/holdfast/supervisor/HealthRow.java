@@ -59,8 +59,8 @@ final class HealthRow {
     registry.processes().paused(supervisor, component, paused);
   }
 
-  void restartsForgiven() {
-    registry.processes().forgiven(place());
+  void restartsReset() {
+    registry.processes().resetRestarts(place());
   }
 
   /**

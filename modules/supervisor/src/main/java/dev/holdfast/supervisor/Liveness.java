@@ -18,10 +18,10 @@ final class Liveness {
   private HealthStatus status = HealthStatus.STARTING;
   private long startedAt;
   private @Nullable Instant lastSeen;
-  private long heardAt;
+  private long reportedAt;
   private long healthySince;
-  private @Nullable String trouble;
-  private long troubleSince;
+  private @Nullable String problem;
+  private long problemSince;
 
   /** What its supervisor does next. */
   sealed interface Verdict {
@@ -31,21 +31,21 @@ final class Liveness {
     /** Kills the process: it hangs. */
     record Kill(String reason) implements Verdict {}
 
-    /** Restarts the process: it works, but something in it will not recover by itself. */
-    record Recycle(String trouble) implements Verdict {}
+    /** Restarts the process: it works, but something in it does not recover. */
+    record Recycle(String problem) implements Verdict {}
   }
 
   Liveness(SupervisorOptions options, long now) {
     this.options = options;
     this.startedAt = now;
-    this.heardAt = now;
+    this.reportedAt = now;
   }
 
   /** Whether it has just become healthy. */
-  boolean heard(WorkerHealth row, long now) {
+  boolean onReport(WorkerHealth row, long now) {
     if (!row.lastSeen().equals(lastSeen)) {
       lastSeen = row.lastSeen();
-      heardAt = now;
+      reportedAt = now;
     }
     boolean becameHealthy = row.status() == HealthStatus.HEALTHY && status == HealthStatus.STARTING;
     if (becameHealthy) {
@@ -53,16 +53,16 @@ final class Liveness {
     }
     status = row.status();
     String reported = row.status() == HealthStatus.HEALTHY ? row.reason() : null;
-    if (reported != null && trouble == null) {
-      troubleSince = now;
+    if (reported != null && problem == null) {
+      problemSince = now;
     }
-    trouble = reported;
+    problem = reported;
     return becameHealthy;
   }
 
   /** Rows could not be read, so a missing report is not the fault of the process. */
   void couldNotBeHeard(long now) {
-    heardAt = now + RECONNECT.toNanos();
+    reportedAt = now + RECONNECT.toNanos();
     if (status == HealthStatus.STARTING) {
       startedAt = now;
     }
@@ -76,18 +76,18 @@ final class Liveness {
     return Duration.ofNanos(now - healthySince);
   }
 
-  Verdict judge(long now) {
+  Verdict check(long now) {
     if (status == HealthStatus.STARTING) {
       return now - startedAt > options.boot().toNanos()
           ? new Verdict.Kill(
               "it was not healthy %s after its start".formatted(shown(options.boot())))
           : new Verdict.Alive();
     }
-    if (now - heardAt > options.silence().toNanos()) {
+    if (now - reportedAt > options.silence().toNanos()) {
       return new Verdict.Kill("it reported nothing for " + shown(options.silence()));
     }
-    if (trouble != null && now - troubleSince > options.recycle().toNanos()) {
-      return new Verdict.Recycle(trouble);
+    if (problem != null && now - problemSince > options.recycle().toNanos()) {
+      return new Verdict.Recycle(problem);
     }
     return new Verdict.Alive();
   }

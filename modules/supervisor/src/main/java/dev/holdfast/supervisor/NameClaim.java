@@ -93,7 +93,7 @@ final class NameClaim {
       while (Companion.isAlive(pid, startedAt) && System.nanoTime() < until) {
         TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
       }
-    } catch (InterruptedException hurry) {
+    } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
   }

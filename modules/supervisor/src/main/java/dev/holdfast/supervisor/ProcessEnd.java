@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param pid null when there was no process
  * @param next the status that its row gets
- * @param restartIn null when it is not started again by itself
+ * @param restartIn null when it is not restarted automatically
  */
 record ProcessEnd(
     @Nullable Long pid,
@@ -18,7 +18,7 @@ record ProcessEnd(
     String reason,
     @Nullable Duration restartIn) {
 
-  /** An end that somebody asked for. */
+  /** An end that was requested. */
   static ProcessEnd stopped(@Nullable Long pid, @Nullable Integer exitCode, String reason) {
     return new ProcessEnd(pid, exitCode, HealthStatus.STOPPING, reason, null);
   }

@@ -85,7 +85,7 @@ final class ProcessRun {
   }
 
   void pause(boolean now) {
-    process.say(now ? "pause" : "resume");
+    process.send(now ? "pause" : "resume");
   }
 
   void stop(String reason, long now) {
@@ -99,15 +99,15 @@ final class ProcessRun {
     process.kill();
   }
 
-  void heard(WorkerHealth report, long now) {
+  void onReport(WorkerHealth report, long now) {
     if (report.incarnation() == row.incarnation()
         && report.status().isAlive()
-        && liveness.heard(report, now)) {
+        && liveness.onReport(report, now)) {
       log.info("{} is healthy, pid {}", component, report.pid());
     }
   }
 
-  /** The database was away. */
+  /** The database was unavailable. */
   void couldNotBeHeard(long now) {
     liveness.couldNotBeHeard(now);
   }
@@ -122,20 +122,20 @@ final class ProcessRun {
     if (why != null) {
       return; // It was killed and has not ended yet.
     }
-    switch (liveness.judge(now)) {
+    switch (liveness.check(now)) {
       case Liveness.Verdict.Kill(String reason) -> {
         log.warn("{} (pid {}) is killed: {}", component, pid(), reason);
         why = reason;
         process.kill();
       }
-      case Liveness.Verdict.Recycle(String trouble) -> {
-        log.warn("{} (pid {}) is restarted: {}", component, pid(), trouble);
-        stop("restarted: " + trouble, now);
+      case Liveness.Verdict.Recycle(String problem) -> {
+        log.warn("{} (pid {}) is restarted: {}", component, pid(), problem);
+        stop("restarted: " + problem, now);
       }
       case Liveness.Verdict.Alive() -> {
-        if (isHealthy() && restarts.forgiven(liveness.healthyFor(now))) {
+        if (isHealthy() && restarts.resetIfHealthy(liveness.healthyFor(now))) {
           log.info("{} has been healthy for long enough: its restart count is 0", component);
-          row.restartsForgiven();
+          row.restartsReset();
         }
       }
     }
@@ -153,8 +153,8 @@ final class ProcessRun {
   /** How it ended, once it is no longer alive. */
   ProcessEnd end(long now, Restarts restarts) {
     if (stop == null) {
-      // Its last report says whether it was told to stop.
-      row.read().forEach(report -> heard(report, now));
+      // Its last report says whether it was asked to stop.
+      row.read().forEach(report -> onReport(report, now));
     }
     process.finish();
     int exit = process.exitCode();

@@ -13,7 +13,7 @@ public record RestartPolicy(
     int rapidLimit,
     Duration rapidWindow,
     int lifetimeLimit,
-    Duration forgivenAfter,
+    Duration resetAfter,
     Duration firstDelay,
     Duration longestDelay) {
   public static final RestartPolicy DEFAULT =

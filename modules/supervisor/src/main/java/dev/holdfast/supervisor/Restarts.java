@@ -54,8 +54,8 @@ final class Restarts {
   }
 
   /** Resets the count after a healthy time; whether there was anything to reset. */
-  boolean forgiven(Duration healthyFor) {
-    if (count == 0 || healthyFor.compareTo(policy.forgivenAfter()) < 0) {
+  boolean resetIfHealthy(Duration healthyFor) {
+    if (count == 0 || healthyFor.compareTo(policy.resetAfter()) < 0) {
       return false;
     }
     times.clear();

@@ -24,7 +24,7 @@ final class StopEscalation {
 
   static StopEscalation begin(
       String component, SupervisorOptions options, Companion process, long now) {
-    process.say("stop");
+    process.send("stop");
     return new StopEscalation(
         component, options, process, now + options.stop().plus(SupervisorOptions.ENDING).toNanos());
   }

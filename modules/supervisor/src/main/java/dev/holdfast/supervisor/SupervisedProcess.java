@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One worker, {@code worker:{queue}:{n}}, and its process. Used by one thread. A turn that fails
- * because the database is away is repeated; it continues from what was written before.
+ * because the database is unavailable is repeated; it continues from what was written before.
  */
 final class SupervisedProcess implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SupervisedProcess.class);
@@ -188,13 +188,13 @@ final class SupervisedProcess implements AutoCloseable {
 
   // ---- reports
 
-  void heard(WorkerHealth report) {
+  void onReport(WorkerHealth report) {
     if (run != null) {
-      run.heard(report, nanos.getAsLong());
+      run.onReport(report, nanos.getAsLong());
     }
   }
 
-  /** The database was away. */
+  /** The database was unavailable. */
   void couldNotBeHeard() {
     if (run != null) {
       run.couldNotBeHeard(nanos.getAsLong());
@@ -223,7 +223,7 @@ final class SupervisedProcess implements AutoCloseable {
     if (countsAsRestart) {
       restarts.restarted(now);
     }
-    countsAsRestart = false; // When the database is away, this turn is repeated.
+    countsAsRestart = false; // When the database is unavailable, this turn is repeated.
     row.starting(restarts.count(), paused);
     countsAsRestart = true;
     try {
@@ -259,9 +259,7 @@ final class SupervisedProcess implements AutoCloseable {
     phase = Phase.ENDED;
   }
 
-  /**
-   * Requeues the jobs before the row is written: whoever reads 'crashed' finds the jobs requeued.
-   */
+  /** Requeues the jobs before the row is written: a reader of 'crashed' finds the jobs requeued. */
   private void recordEnd() {
     ProcessEnd how = Objects.requireNonNull(end);
     if (how.pid() != null) {

@@ -42,7 +42,7 @@ public final class Supervisor implements AutoCloseable {
   private long lookAt;
   private long logsAt;
   private long answeredAt;
-  private boolean away;
+  private boolean unavailable;
   private volatile boolean replaced;
   private volatile Standing standing;
 
@@ -172,7 +172,7 @@ public final class Supervisor implements AutoCloseable {
   private boolean isOver() {
     return stopping.get()
         && (workers.values().stream().allMatch(SupervisedProcess::isOff)
-            || (away && workers.values().stream().noneMatch(SupervisedProcess::hasProcess)));
+            || (unavailable && workers.values().stream().noneMatch(SupervisedProcess::hasProcess)));
   }
 
   private void turn() {
@@ -223,7 +223,7 @@ public final class Supervisor implements AutoCloseable {
               for (WorkerHealth row : registry.readings().of(options.name())) {
                 SupervisedProcess worker = workers.get(row.component());
                 if (worker != null) {
-                  worker.heard(row);
+                  worker.onReport(row);
                 }
               }
               for (WorkerCommand command : registry.commands().open(options.name())) {
@@ -256,15 +256,15 @@ public final class Supervisor implements AutoCloseable {
   private boolean database(Runnable turn) {
     try {
       turn.run();
-      if (away) {
+      if (unavailable) {
         log.info("the database answers again: workers are supervised");
-        away = false;
+        unavailable = false;
       }
       return true;
-    } catch (DatabaseException trouble) {
-      if (!away) {
-        log.info("workers are not supervised until the database answers: {}", trouble.getMessage());
-        away = true;
+    } catch (DatabaseException e) {
+      if (!unavailable) {
+        log.info("workers are not supervised until the database answers: {}", e.getMessage());
+        unavailable = true;
       }
       return false;
     } catch (RuntimeException bug) {
@@ -294,8 +294,8 @@ public final class Supervisor implements AutoCloseable {
   }
 
   /** Waits until all workers that are not stopped are healthy; false when the time is over. */
-  public boolean awaitHealthy(Duration patience) throws InterruptedException {
-    long until = System.nanoTime() + patience.toNanos();
+  public boolean awaitHealthy(Duration timeout) throws InterruptedException {
+    long until = System.nanoTime() + timeout.toNanos();
     while (!standing.unhealthy().isEmpty() && System.nanoTime() < until && ended.getCount() > 0) {
       TimeUnit.MILLISECONDS.sleep(MOMENT_MILLIS);
     }

@@ -33,7 +33,9 @@ final class WorkerLogTail {
     last = new LogPiece(0, piece + 1, "");
   }
 
-  /** Of more lines than are kept, the first are dropped: the database may be away for long. */
+  /**
+   * Of more lines than are kept, the first are dropped: the database may be unavailable for long.
+   */
   synchronized void line(String line) {
     waiting.addLast(line);
     waitingChars += line.length() + 1;

@@ -47,8 +47,8 @@ final class EmbeddedServer {
               EmbeddedPostgres.Options.in(folder).cache(binaries).settings(FAST).stopOnExit(false));
       Runtime.getRuntime().addShutdownHook(new Thread(() -> end(folder), "holdfast-test-stop"));
       acceptPlainPasswords(folder.resolve("data").resolve("pg_hba.conf"));
-    } catch (IOException trouble) {
-      throw new UncheckedIOException(trouble);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
     run("CREATE DATABASE " + TEMPLATE);
     Migrations.apply(dataSource(TEMPLATE), true);
@@ -72,8 +72,8 @@ final class EmbeddedServer {
   private static void delete(Path file) {
     try {
       Files.deleteIfExists(file);
-    } catch (IOException trouble) {
-      throw new UncheckedIOException(trouble);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -96,8 +96,8 @@ final class EmbeddedServer {
     try (Connection connection = dataSource("postgres").getConnection();
         Statement statement = connection.createStatement()) {
       statement.execute(sql);
-    } catch (SQLException trouble) {
-      throw new IllegalStateException(sql, trouble);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
     }
   }
 }

@@ -2,7 +2,6 @@ package dev.holdfast.test;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.WorkerBuilder;
-import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.schedule.Cron;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.queue.Maintenance;
@@ -138,7 +137,7 @@ public final class TestTime {
           statement.setLong(1, micros(time));
           return statement.executeUpdate();
         });
-    maintenance.expire(Timings.DEFAULT_CANCEL_GRACE);
+    maintenance.expire();
     maintenance.promote();
   }
 
@@ -184,8 +183,8 @@ public final class TestTime {
         connection.commit();
       }
       return answer;
-    } catch (SQLException trouble) {
-      throw new IllegalStateException("time could not be moved", trouble);
+    } catch (SQLException e) {
+      throw new IllegalStateException("time could not be moved", e);
     }
   }
 }

@@ -30,8 +30,8 @@ record TestedDatabase(DataSource dataSource, Runnable drop) {
       if (!connection.getAutoCommit()) {
         connection.commit();
       }
-    } catch (SQLException trouble) {
-      throw new IllegalStateException("the database could not be emptied", trouble);
+    } catch (SQLException e) {
+      throw new IllegalStateException("the database could not be emptied", e);
     }
   }
 

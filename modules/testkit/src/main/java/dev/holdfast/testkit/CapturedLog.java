@@ -16,7 +16,9 @@ import org.slf4j.LoggerFactory;
 
 /** What is logged while this is open. */
 public final class CapturedLog extends AppenderBase<ILoggingEvent> implements AutoCloseable {
-  /** Names what is logged when the database is away, for a test that must be the only one. */
+  /**
+   * Names what is logged when the database is unavailable, for a test that must be the only one.
+   */
   public static final String OF_OUTAGES = "the log of outages";
 
   private static final String OURS = "dev.holdfast";
@@ -62,7 +64,7 @@ public final class CapturedLog extends AppenderBase<ILoggingEvent> implements Au
   }
 
   /** By the pool and the driver as well. */
-  public static CapturedLog ofEverybody() {
+  public static CapturedLog ofAll() {
     return of(org.slf4j.Logger.ROOT_LOGGER_NAME);
   }
 

@@ -14,7 +14,7 @@ public final class Living {
       String stat =
           Files.readString(Path.of("/proc", "" + pid, "stat"), StandardCharsets.ISO_8859_1);
       return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
-    } catch (IOException gone) {
+    } catch (IOException e) {
       return false;
     }
   }

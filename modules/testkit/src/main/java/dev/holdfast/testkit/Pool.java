@@ -9,18 +9,17 @@ public final class Pool {
   /** A connection to a server that is there comes within this, except on a crowded machine. */
   private static final Duration IMPATIENT = Duration.ofMillis(250);
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   private Pool() {}
 
   /** As patient as a pool is by default. */
   public static HikariDataSource of(String url, String user, String password, int size) {
-    return of(url, user, password, size, PATIENCE);
+    return of(url, user, password, size, TIMEOUT);
   }
 
-  static HikariDataSource of(
-      String url, String user, String password, int size, Duration patience) {
-    return new HikariDataSource(config(url, user, password, size, patience));
+  static HikariDataSource of(String url, String user, String password, int size, Duration timeout) {
+    return new HikariDataSource(config(url, user, password, size, timeout));
   }
 
   /** One that notices soon that nobody is there, and is made even so. */
@@ -32,14 +31,14 @@ public final class Pool {
   }
 
   private static HikariConfig config(
-      String url, String user, String password, int size, Duration patience) {
+      String url, String user, String password, int size, Duration timeout) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(url);
     config.setUsername(user);
     config.setPassword(password);
     config.setMaximumPoolSize(size);
     config.setMinimumIdle(0);
-    config.setConnectionTimeout(patience.toMillis());
+    config.setConnectionTimeout(timeout.toMillis());
     return config;
   }
 }

@@ -99,8 +99,8 @@ public final class TestDatabase implements AutoCloseable {
     return pool(proxy.url(this), size, IMPATIENT);
   }
 
-  private HikariDataSource pool(String url, int size, Duration patience) {
-    return closing(Pool.of(url, user(), password(), size, patience));
+  private HikariDataSource pool(String url, int size, Duration timeout) {
+    return closing(Pool.of(url, user(), password(), size, timeout));
   }
 
   private HikariDataSource closing(HikariDataSource made) {

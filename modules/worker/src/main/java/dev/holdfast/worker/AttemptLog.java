@@ -31,7 +31,7 @@ final class AttemptLog {
   }
 
   void skipped(AttemptExecutor attempt) {
-    log.info("{} was taken over before it began; skipped", attempt.lease());
+    log.info("{} lost its lease before it started; skipped", attempt.lease());
     metrics.count(Metrics.DUPLICATE_SKIPS, 1);
   }
 

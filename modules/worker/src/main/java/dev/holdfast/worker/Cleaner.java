@@ -46,13 +46,13 @@ final class Cleaner {
   }
 
   /** Waits a while for what is being deleted; the rest is left to the next cleaning. */
-  void close(Duration patience) {
+  void close(Duration timeout) {
     threads.shutdown();
     try {
-      if (!threads.awaitTermination(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!threads.awaitTermination(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
         log.warn("some scratch folders could not be deleted in time");
       }
-    } catch (InterruptedException hurry) {
+    } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
   }

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The threads that attempts run on. Those of the system are used again: making one is slow. */
 final class HandlerThreads implements AutoCloseable {
-  /** A worker with more places than this runs its handlers on virtual threads, unless told. */
+  /** A worker with more places than this runs its handlers on virtual threads by default. */
   static final int MOST_PLATFORM = 256;
 
   private static final long KEPT_SECONDS = 10;

@@ -39,9 +39,9 @@ final class KindAnnouncer {
     try {
       source.announce(options.queues(), kinds);
       nextAt = System.nanoTime() + INTERVAL.toNanos();
-    } catch (RuntimeException trouble) {
-      // The sweep that follows tells of it, and this is tried again with the next one.
-      log.debug("{} could not announce the kinds it handles", options.worker(), trouble);
+    } catch (RuntimeException e) {
+      // The sweep that follows logs it, and this is tried again with the next one.
+      log.debug("{} could not announce the kinds it handles", options.worker(), e);
     }
   }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Which handlers go on although their attempts have ended, and since when. */
+/** Which handlers still run although their attempts have ended, and since when. */
 final class OverdueHandlers {
   private final Map<AttemptExecutor, Long> since = new ConcurrentHashMap<>();
 

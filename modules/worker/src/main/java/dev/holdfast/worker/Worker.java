@@ -9,14 +9,14 @@ import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.AttemptServices;
 import dev.holdfast.worker.attempt.Outbox;
 import dev.holdfast.worker.attempt.StopReason;
+import dev.holdfast.worker.attempt.Watchdog;
+import dev.holdfast.worker.claim.Claimer;
+import dev.holdfast.worker.claim.Slots;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.handler.Kind;
-import dev.holdfast.worker.lease.Claimer;
 import dev.holdfast.worker.lease.LeaseKeeper;
-import dev.holdfast.worker.lease.Reaper;
-import dev.holdfast.worker.lease.ScheduleFiring;
-import dev.holdfast.worker.lease.Slots;
-import dev.holdfast.worker.lease.Watchdog;
+import dev.holdfast.worker.maintenance.Reaper;
+import dev.holdfast.worker.maintenance.ScheduleFiring;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
@@ -42,14 +42,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class Worker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
-  // What stopping may take beyond the caller's patience, step by step.
-  private static final Duration LEAVE = Duration.ofSeconds(1);
+  // What stopping may take beyond the caller's timeout, step by step.
+  private static final Duration STOP_HANDLERS = Duration.ofSeconds(1);
   private static final Duration FLUSH = Duration.ofSeconds(3);
   // Long enough for a claim on a busy server: the claiming thread releases what it gets.
-  private static final Duration WIND_UP = Duration.ofSeconds(4);
+  private static final Duration STOP_THREADS = Duration.ofSeconds(4);
 
   private final JobSource source;
-  private final RetryingSource patient;
+  private final RetryingSource retrying;
   private final WorkerOptions options;
   private final Metrics metrics;
   private final Slots slots;
@@ -74,7 +74,7 @@ public final class Worker implements AutoCloseable {
       List<JobListener> listeners,
       Metrics metrics) {
     this.source = source;
-    this.patient = new RetryingSource(source);
+    this.retrying = new RetryingSource(source);
     this.options = options;
     this.metrics = metrics;
     this.slots = new Slots(options.concurrency());
@@ -90,10 +90,10 @@ public final class Worker implements AutoCloseable {
             options,
             codec,
             outbox,
-            new Publisher(options.artifacts(), patient),
-            patient,
+            new Publisher(options.artifacts(), retrying),
+            retrying,
             metrics,
-            this::isKnownElsewhere);
+            this::isHandledElsewhere);
     this.attempts =
         new WorkerAttempts(
             services,
@@ -125,9 +125,9 @@ public final class Worker implements AutoCloseable {
     reaping.start();
     claiming.start();
     try {
-      listening = source.listen(options.queues(), queue -> ring());
-    } catch (RuntimeException trouble) {
-      log.warn("{} cannot listen for jobs and finds them by polling", options.worker(), trouble);
+      listening = source.listen(options.queues(), queue -> onNotification());
+    } catch (RuntimeException e) {
+      log.warn("{} cannot listen for jobs and finds them by polling", options.worker(), e);
     }
     log.info(
         "{} serves {} with {}",
@@ -145,8 +145,8 @@ public final class Worker implements AutoCloseable {
     keeper.start();
   }
 
-  private void ring() {
-    claimer.ring();
+  private void onNotification() {
+    claimer.onNotification();
     claiming.wake();
   }
 
@@ -156,11 +156,11 @@ public final class Worker implements AutoCloseable {
     }
   }
 
-  private boolean isKnownElsewhere(LeasedJob job) {
+  private boolean isHandledElsewhere(LeasedJob job) {
     // While a test drains a queue, a missing handler should fail the job at once.
     return !draining
         && options.unknownKinds().isPositive()
-        && patient.ask(it -> it.mayBeKnown(job, options.unknownKinds()));
+        && retrying.ask(it -> it.mayHaveHandler(job, options.unknownKinds()));
   }
 
   private Duration claim() {
@@ -168,7 +168,7 @@ public final class Worker implements AutoCloseable {
     return claimer.runOnce();
   }
 
-  /** For tests: runs everything that is due, on and on, until nothing is left; then stops. */
+  /** For tests: runs everything that is due until nothing is left; then stops. */
   public void drain() {
     startKeeping();
     draining = true;
@@ -189,7 +189,7 @@ public final class Worker implements AutoCloseable {
     return options.worker();
   }
 
-  /** Takes no new jobs; those it has go on, and so do their heartbeats. */
+  /** Claims no more jobs; running ones continue, and so do their heartbeats. */
   public void pause() {
     claimer.pause(true);
   }
@@ -205,7 +205,7 @@ public final class Worker implements AutoCloseable {
     return slots.jobs();
   }
 
-  /** Handlers that go on although their attempts were abandoned, the longest first. */
+  /** Handlers that still run although their attempts were abandoned, the longest first. */
   public List<OverdueHandler> overdue() {
     return attempts.overdue().all();
   }
@@ -225,44 +225,43 @@ public final class Worker implements AutoCloseable {
   /**
    * Claims nothing more, waits for running jobs, and releases those that take longer. Nothing is
    * lost: what could not be released is reaped when its lease expires. Returns within a few seconds
-   * of the caller's patience, whether or not the source answers; a second caller waits for the
-   * first.
+   * of the timeout, whether or not the source answers; a second caller waits for the first.
    */
-  public void stop(Duration patience) {
+  public void stop(Duration timeout) {
     try {
       if (stopping.compareAndSet(false, true)) {
         try {
-          windDown(patience);
+          shutDown(timeout);
         } finally {
           stopped.countDown();
         }
       } else {
         stopped.await();
       }
-    } catch (InterruptedException hurry) {
+    } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
   /** An interrupt ends the wait early; running jobs are released in any case. */
-  private void windDown(Duration patience) throws InterruptedException {
+  private void shutDown(Duration timeout) throws InterruptedException {
     log.info("{} stops; {} running", options.worker(), Plural.of(slots.used(), "job"));
     claimer.close();
     slots.close();
     claiming.end();
     closeQuietly(listening);
     try {
-      slots.awaitEmpty(patience);
+      slots.awaitEmpty(timeout);
     } finally {
-      patient.giveUp();
-      giveBack();
-      windUp();
+      retrying.giveUp();
+      releaseRunning();
+      stopThreads();
     }
   }
 
-  private void giveBack() {
+  private void releaseRunning() {
     slots.all().forEach(run -> run.stop(new StopReason.Shutdown()));
-    slots.awaitEmptyUninterruptibly(LEAVE);
+    slots.awaitEmptyUninterruptibly(STOP_HANDLERS);
     slots.all().forEach(AttemptExecutor::abandon);
     if (!slots.awaitEmptyUninterruptibly(FLUSH)) {
       log.warn(
@@ -271,19 +270,19 @@ public final class Worker implements AutoCloseable {
     }
   }
 
-  /** A call that does not come back is not waited for; its thread ends with the process. */
-  private void windUp() throws InterruptedException {
-    long until = System.nanoTime() + WIND_UP.toNanos();
+  /** Does not wait for a call that does not return; its thread ends with the process. */
+  private void stopThreads() throws InterruptedException {
+    long until = System.nanoTime() + STOP_THREADS.toNanos();
     reaping.end();
     keeper.end();
     outbox.end();
     try {
-      boolean quiet =
+      boolean ended =
           claiming.awaitEnd(left(until))
               && reaping.awaitEnd(left(until))
               && keeper.awaitEnd(left(until))
               && outbox.awaitEnd(left(until));
-      log.info("{} has stopped{}", options.worker(), quiet ? "" : "; the source does not answer");
+      log.info("{} has stopped{}", options.worker(), ended ? "" : "; the source does not answer");
     } finally {
       watchdog.close();
       attempts.closeThreads();
@@ -300,8 +299,8 @@ public final class Worker implements AutoCloseable {
     if (open != null) {
       try {
         open.close();
-      } catch (Exception trouble) {
-        log.debug("could not stop listening", trouble);
+      } catch (Exception e) {
+        log.debug("could not stop listening", e);
       }
     }
   }

@@ -8,10 +8,10 @@ import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.AttemptListener;
 import dev.holdfast.worker.attempt.AttemptMdc;
 import dev.holdfast.worker.attempt.AttemptServices;
+import dev.holdfast.worker.attempt.Watchdog;
+import dev.holdfast.worker.claim.Slots;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.Threads;
-import dev.holdfast.worker.lease.Slots;
-import dev.holdfast.worker.lease.Watchdog;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.List;
@@ -90,23 +90,23 @@ final class WorkerAttempts implements AttemptListener {
 
   private void run(AttemptExecutor attempt) {
     try {
-      if (attempt.hasLostLease() || isTakenOver(attempt)) {
+      if (attempt.hasLostLease() || hasLostLeaseBeforeStart(attempt)) {
         skip(attempt);
       } else if (!attempt.isEnded()) {
         attemptLog.started(attempt);
         attempt.run();
       }
-    } catch (Throwable trouble) {
+    } catch (Throwable e) {
       // No attempt may stay in its slot, heartbeat after heartbeat, while nothing runs for it.
-      log.error("{} {} could not be run", attempt.job().kind(), attempt.lease(), trouble);
-      attempt.broken(trouble);
+      log.error("{} {} could not be run", attempt.job().kind(), attempt.lease(), e);
+      attempt.broken(e);
     } finally {
       overdue.forget(attempt);
     }
   }
 
-  /** A process that was frozen between claim and start must ask before it begins. */
-  private boolean isTakenOver(AttemptExecutor attempt) {
+  /** A process that was frozen between claim and start must check its lease before it begins. */
+  private boolean hasLostLeaseBeforeStart(AttemptExecutor attempt) {
     Duration lease = services.options().timings().lease();
     if (System.nanoTime() - attempt.leaseFrom() < lease.toNanos()) {
       return false;
@@ -149,7 +149,7 @@ final class WorkerAttempts implements AttemptListener {
 
   @Override
   public void ended(AttemptExecutor attempt, @Nullable Settlement settlement, Ack ack) {
-    // Counted before the slot is free: who waits for the last job then finds it in the metrics.
+    // Counted before the slot is free: after a wait for the last job the metrics have it.
     attemptLog.count(attempt, settlement, ack);
     overdue.note(attempt);
     free(attempt);
@@ -169,7 +169,7 @@ final class WorkerAttempts implements AttemptListener {
     threads.close();
   }
 
-  void closeCleaner(Duration patience) {
-    cleaner.close(patience);
+  void closeCleaner(Duration timeout) {
+    cleaner.close(timeout);
   }
 }

@@ -2,7 +2,7 @@ package dev.holdfast.workspace;
 
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.steps.FailureClass;
-import dev.holdfast.steps.HeldUpException;
+import dev.holdfast.steps.PausedDuringRebuildException;
 import dev.holdfast.steps.StepException;
 import dev.holdfast.worker.artifact.FileTrees;
 import dev.holdfast.workspace.git.Changes;
@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The workspace of one job: built when an attempt begins and there is none, and built anew when it
- * has changed since the last attempt ended.
+ * The workspace of one job: built when an attempt begins and there is none, and rebuilt when it has
+ * changed since the last attempt ended.
  */
 final class JobWorkspace {
   private static final Logger log = LoggerFactory.getLogger(JobWorkspace.class);
@@ -57,7 +57,7 @@ final class JobWorkspace {
     return String.valueOf(baseline);
   }
 
-  /** Nothing while there is none, or none that is whole. */
+  /** Empty while there is none, or none that is complete. */
   Optional<Workspace> current() {
     Workspace open = workspace;
     return open == null || !open.isWhole() ? Optional.empty() : Optional.of(open);
@@ -83,7 +83,7 @@ final class JobWorkspace {
     return workspace != null && handedOver;
   }
 
-  /** No step is at work from here on. */
+  /** No step runs from here on. */
   void isLeftWith(String tree) {
     lastTree = tree;
   }
@@ -125,7 +125,7 @@ final class JobWorkspace {
    */
   private boolean hasChangedAlone(Workspace open) throws IOException {
     if (!open.isWhole()) {
-      scope.host().log("── the workspace is gone, and is built anew");
+      scope.host().log("── the workspace is gone, and is rebuilt");
       return true;
     }
     String before = lastTree;
@@ -138,14 +138,11 @@ final class JobWorkspace {
         return false;
       }
       String what = scope.scrubber().scrub(open.difference(before, now));
-      log.warn("a workspace has changed while no step was at work, and is built anew: {}", what);
-      scope
-          .host()
-          .log(
-              "── the workspace has changed while no step was at work, and is built anew: " + what);
+      log.warn("a workspace has changed while no step ran, and is rebuilt: {}", what);
+      scope.host().log("── the workspace has changed while no step ran, and is rebuilt: " + what);
       return true;
-    } catch (GitException trouble) {
-      throw trouble.asStepFailure();
+    } catch (GitException e) {
+      throw e.asStepFailure();
     }
   }
 
@@ -155,7 +152,7 @@ final class JobWorkspace {
         scope
             .site()
             .git()
-            .cancelledBy(scope.commands()::isHeldUp)
+            .cancelledBy(scope.commands()::isHeld)
             .telling(line -> progress.accept(scope.scrubber().scrub(line)));
     Path folder = scope.site().folder().resolve("workspace-" + ++workspaces);
     try {
@@ -169,12 +166,12 @@ final class JobWorkspace {
       forgetOlder(workspaces);
       return open;
     } catch (CancellationException stopped) {
-      if (scope.commands().isHeldUp() && !Thread.currentThread().isInterrupted()) {
-        throw new HeldUpException();
+      if (scope.commands().isHeld() && !Thread.currentThread().isInterrupted()) {
+        throw new PausedDuringRebuildException();
       }
       throw stopped;
-    } catch (GitException trouble) {
-      throw trouble.asStepFailure();
+    } catch (GitException e) {
+      throw e.asStepFailure();
     } catch (ReplayException lost) {
       throw new StepException(
           FailureClass.DETERMINISTIC_REPO, String.valueOf(lost.getMessage()), lost);
@@ -192,7 +189,7 @@ final class JobWorkspace {
                 () ->
                     new StepException(
                         FailureClass.DETERMINISTIC_REPO,
-                        "step %d has no checkpoint to go on from".formatted(index)));
+                        "step %d has no checkpoint to continue from".formatted(index)));
     Path patch = scope.site().folder().resolve("replay.patch");
     Files.write(
         patch,
@@ -210,7 +207,7 @@ final class JobWorkspace {
     Files.delete(patch);
   }
 
-  /** The one before it stays while the new one is not whole: it may be all there is to look at. */
+  /** The old one stays until the new one is complete: an operator may need it. */
   private void forgetOlder(int newest) {
     for (int old = 1; old < newest; old++) {
       try {

@@ -59,7 +59,7 @@ final class LastChange extends SimpleFileVisitor<Path> {
       if (latest == null || changed.compareTo(latest) > 0) {
         latest = changed;
       }
-    } catch (IOException gone) {
+    } catch (IOException e) {
       return FileVisitResult.CONTINUE;
     }
     return Thread.currentThread().isInterrupted()

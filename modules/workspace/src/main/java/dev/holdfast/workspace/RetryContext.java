@@ -7,7 +7,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a runtime is told about its step and, when the step is tried again, about the failure.
+ * What a runtime gets to know about its step and, when the step is retried, about the failure.
  * Small, and never the transcript: a runtime that reads its predecessor's transcript repeats its
  * mistakes.
  *

@@ -6,7 +6,7 @@ import java.util.Map;
 /**
  * What runs a step: the operator says which command a name stands for, a payload only names it.
  *
- * @param environment all it sees besides what tells it of its step
+ * @param environment its variables besides those about its step
  */
 public record RuntimeCommand(List<String> command, Map<String, String> environment) {
   public RuntimeCommand {

@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * A runtime at work. Every byte it prints is a sign of life; its lines are scrubbed and go to a
+ * A running runtime. Every byte it prints is a sign of life; its lines are scrubbed and go to a
  * bounded log. When its thread is interrupted it is asked to end, and killed with all it started if
  * it does not.
  */

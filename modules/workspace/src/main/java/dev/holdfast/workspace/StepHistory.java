@@ -25,7 +25,7 @@ final class StepHistory {
       if (step.isDone() && checkpoint != null) {
         done.put(step.index(), codec.decode(checkpoint, Checkpoint.class));
       } else if (!step.isDone() && failure != null) {
-        PassedOn.read(codec, failure).ifPresent(one -> failed.put(step.id(), one));
+        StoredStepFailure.read(codec, failure).ifPresent(one -> failed.put(step.id(), one));
       }
     }
   }

@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One step's program: what it is given, what it reports, and how that is judged. */
+/** One step's program: what it is given, and what its exit code and result file say. */
 final class StepRuntime {
   private static final Logger log = LoggerFactory.getLogger(StepRuntime.class);
   private static final int SUMMARY_CHARS = 500;
-  private static final int MOST_SAID = 64 << 10;
+  private static final int MOST_RESULT_BYTES = 64 << 10;
 
   private final WorkspaceRun.Scope scope;
   private final WorkspaceJob.Task task;
@@ -48,11 +48,12 @@ final class StepRuntime {
   }
 
   /** What a runtime may say about its step, in the file that HOLDFAST_STEP_RESULT names. */
-  record Said(@Nullable String summary, @Nullable String failureClass, @Nullable String message) {}
+  record StepResultFile(
+      @Nullable String summary, @Nullable String failureClass, @Nullable String message) {}
 
   /**
-   * @return what it says it has done
-   * @throws RuntimeFailedException when it says, by whatever means, that it has not
+   * @return the summary of what it has done
+   * @throws RuntimeFailedException when its exit code or its result file says that it has failed
    */
   String run(Path work, Step.Retry retry) throws IOException, InterruptedException {
     Path state = Files.createDirectories(scope.site().folder().resolve("state"));
@@ -64,9 +65,9 @@ final class StepRuntime {
             .run(
                 new Command(command.command(), work, environment(state, result, retry)),
                 logOf(retry.attempt()));
-    Said said = said(result);
-    judge(ended, said);
-    return summary(ended, said);
+    StepResultFile file = resultFile(result);
+    check(ended, file);
+    return summary(ended, file);
   }
 
   private Path logOf(int attempt) throws IOException {
@@ -98,16 +99,17 @@ final class StepRuntime {
     return all;
   }
 
-  private @Nullable Said said(Path result) {
+  private @Nullable StepResultFile resultFile(Path result) {
     try {
       long size = Files.size(result);
-      String text = size > MOST_SAID ? "" : Files.readString(result);
+      String text = size > MOST_RESULT_BYTES ? "" : Files.readString(result);
       // It may hold secrets, so it is not kept.
       Files.delete(result);
-      if (size > MOST_SAID) {
-        throw new IOException("it has %,d bytes, and may have %,d".formatted(size, MOST_SAID));
+      if (size > MOST_RESULT_BYTES) {
+        throw new IOException(
+            "it has %,d bytes, and may have %,d".formatted(size, MOST_RESULT_BYTES));
       }
-      return scope.codec().decode(new Json(text), Said.class);
+      return scope.codec().decode(new Json(text), StepResultFile.class);
     } catch (NoSuchFileException nothing) {
       return null;
     } catch (IOException | RefusedException unreadable) {
@@ -119,14 +121,14 @@ final class StepRuntime {
     }
   }
 
-  private void judge(RuntimeProcess.Ended ended, @Nullable Said said) {
-    String kind = said == null ? null : said.failureClass();
+  private void check(RuntimeProcess.Ended ended, @Nullable StepResultFile file) {
+    String kind = file == null ? null : file.failureClass();
     if (ended.exit() == 0 && kind == null) {
       return;
     }
     FailureClass failureClass =
         kind == null ? Classifier.ofExit(ended.exit()) : FailureClass.of(kind);
-    String message = said == null ? null : said.message();
+    String message = file == null ? null : file.message();
     throw new RuntimeFailedException(
         failureClass,
         "%s %s: %s"
@@ -137,8 +139,8 @@ final class StepRuntime {
         ended.lastLines());
   }
 
-  private String summary(RuntimeProcess.Ended ended, @Nullable Said said) {
-    String text = said == null || said.summary() == null ? ended.lastLine() : said.summary();
+  private String summary(RuntimeProcess.Ended ended, @Nullable StepResultFile file) {
+    String text = file == null || file.summary() == null ? ended.lastLine() : file.summary();
     return Text.excerpt(scope.scrubber().scrub(text), SUMMARY_CHARS);
   }
 }

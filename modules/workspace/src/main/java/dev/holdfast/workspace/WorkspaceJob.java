@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * The payload of a job of kind {@code workspace}: what is to come of it, where it begins, and by
  * which steps.
  *
- * @param constraints what every attempt is told to mind
+ * @param constraints rules for every attempt
  * @param budgets as {@link Spending#given} has them, or in snake_case; others are refused
  */
 public record WorkspaceJob(
@@ -154,7 +154,7 @@ public record WorkspaceJob(
       return value == null ? null : value.intValue();
     }
 
-    /** As it stands in a payload. */
+    /** As in the payload. */
     public Map<String, @Nullable Object> given() {
       Map<String, @Nullable Object> given = new LinkedHashMap<>();
       given.put(KEYS.get(0), stepMaxAttempts);

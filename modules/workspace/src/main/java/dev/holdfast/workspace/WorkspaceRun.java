@@ -2,7 +2,6 @@ package dev.holdfast.workspace;
 
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepStatus;
-import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.steps.Budgets;
@@ -112,11 +111,11 @@ public final class WorkspaceRun {
   }
 
   private boolean isAskedFor(int index) {
+    String step = scope.job().steps().get(index - 1).id();
     return scope
         .commands()
         .pending()
-        .map(Recovery::stepId)
-        .map(id -> scope.job().indexOf(id) <= index)
+        .map(recovery -> recovery.concerns(step, id -> scope.job().indexOf(id) < index))
         .orElse(false);
   }
 }

@@ -87,10 +87,10 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
   public Outcome attempt(Retry retry) throws IOException, InterruptedException {
     history.began(task.id(), retry.attempt());
     StepRuntime runtime = new StepRuntime(scope, task, index);
-    Workspace open = StepAttempt.withoutClocks(() -> workspace.ready(index, this::showProgress));
+    Workspace open = StepAttempt.withTimersPaused(() -> workspace.ready(index, this::showProgress));
     Instant startedAt = Instant.now();
     String summary = runtime.run(open.work(), retry);
-    return new Outcome(StepAttempt.withoutClocks(this::changes), summary, startedAt);
+    return new Outcome(StepAttempt.withTimersPaused(this::changes), summary, startedAt);
   }
 
   @Override
@@ -100,10 +100,10 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
       // The folder is gone with its worker: an empty patch would pass for the operator's work.
       throw new StepException(
           FailureClass.TRANSIENT_RUNTIME,
-          "what was accepted is not here: it lies where the job was taken over");
+          "the accepted changes are on the worker where the job was taken over");
     }
     Instant startedAt = Instant.now();
-    Changes changes = StepAttempt.withoutClocks(this::changes);
+    Changes changes = StepAttempt.withTimersPaused(this::changes);
     String summary = "accepted by %s: %s".formatted(by.requestedBy(), by.reason());
     scope.host().log("── step %s, %s".formatted(task.id(), scope.scrubber().scrub(summary)));
     return new Outcome(changes, scope.scrubber().scrub(summary), startedAt);
@@ -130,8 +130,8 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
     } catch (PatchTooLargeException tooLarge) {
       throw new StepException(
           FailureClass.DETERMINISTIC_CONTRACT, String.valueOf(tooLarge.getMessage()), tooLarge);
-    } catch (GitException trouble) {
-      throw trouble.asStepFailure();
+    } catch (GitException e) {
+      throw e.asStepFailure();
     }
   }
 
@@ -160,9 +160,9 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
           scope.codec().encode(checkpoint),
           patch,
           new Left(changes.diffHash(), changes.changedFiles()));
-    } catch (IOException trouble) {
+    } catch (IOException e) {
       throw new StepException(
-          FailureClass.TRANSIENT_RUNTIME, "the checkpoint could not be written", trouble);
+          FailureClass.TRANSIENT_RUNTIME, "the checkpoint could not be written", e);
     }
   }
 
@@ -192,7 +192,7 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
     try {
       return open.isEmpty() ? Optional.empty() : Optional.of(open.get().tree());
     } catch (IOException | CancellationException unknown) {
-      log.info("step {}: how it stands is unknown: {}", task.id(), said(unknown));
+      log.info("step {}: snapshot failed: {}", task.id(), scrubbed(unknown));
       return Optional.empty();
     }
   }
@@ -203,13 +203,13 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
     try {
       return open.isEmpty() ? List.of() : open.get().changedSince(snapshot);
     } catch (IOException | CancellationException unknown) {
-      log.info("step {}: what was changed is unknown: {}", task.id(), said(unknown));
+      log.info("step {}: the changed files could not be read: {}", task.id(), scrubbed(unknown));
       return List.of();
     }
   }
 
-  private String said(Exception trouble) {
-    return scope.scrubber().scrub(trouble.toString());
+  private String scrubbed(Exception error) {
+    return scope.scrubber().scrub(error.toString());
   }
 
   @Override
@@ -223,7 +223,7 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
       workspace.isLeftWith(changes.tree());
       return new Left(changes.diffHash(), changes.changedFiles());
     } catch (IOException | CancellationException unknown) {
-      log.info("step {}: what it changed is unknown: {}", task.id(), said(unknown));
+      log.info("step {}: its changes could not be read: {}", task.id(), scrubbed(unknown));
       return new Left(null, List.of());
     }
   }

@@ -89,7 +89,7 @@ final class Clip implements Handler<Clip.Request> {
     try {
       Path file = folder.resolve(source).normalize();
       if (Files.exists(file) && !file.toRealPath().startsWith(folder.toRealPath())) {
-        throw invalid("'" + source + "' lies outside the folder of sources");
+        throw invalid("'" + source + "' is outside the folder of sources");
       }
       return file;
     } catch (InvalidPathException impossible) {
@@ -136,7 +136,7 @@ final class Clip implements Handler<Clip.Request> {
     }
 
     void cut(Path source, double start, double seconds, Path clip) {
-      StringBuilder trouble = new StringBuilder();
+      StringBuilder errors = new StringBuilder();
       List<String> command =
           List.of(
               "ffmpeg",
@@ -163,12 +163,12 @@ final class Clip implements Handler<Clip.Request> {
               "file:" + clip);
       int exit =
           ProgramRunner.run(
-              context, command, line -> progress(line, seconds), line -> append(trouble, line));
+              context, command, line -> progress(line, seconds), line -> append(errors, line));
       if (exit != 0) {
         throw FailedException.of(
             FailureCategory.USER_CODE,
             "FFMPEG_FAILED",
-            "ffmpeg exited with " + exit + ": " + trouble);
+            "ffmpeg exited with " + exit + ": " + errors);
       }
     }
 

@@ -76,10 +76,18 @@ public final class QueuesCommand {
             queue.maxRunning() == null ? "" : queue.maxRunning(),
             queue.rateLimit() == null ? "" : shown(queue.rateLimit()),
             queue.oldest() == null ? "" : Durations.text(queue.oldest()),
-            queue.pausedAt() == null ? "open" : "paused");
+            state(queue));
       }
       return table.orIfEmpty("no queue has unfinished jobs");
     }
+  }
+
+  /** A queue that is not paused by itself is not resumed by its name either. */
+  static String state(QueueStatus queue) {
+    if (!queue.isPaused()) {
+      return "open";
+    }
+    return queue.pausedAt() != null ? "paused" : "all workers paused";
   }
 
   private static String shown(RateLimit limit) {
@@ -127,7 +135,7 @@ public final class QueuesCommand {
     }
   }
 
-  /** Lets claims go on. */
+  /** Allows claims again. */
   @Command(name = "resume", description = "Claim jobs of a paused queue again.")
   static final class ResumeCommand implements Callable<Integer> {
     @Mixin final ConnectionOptions reach = new ConnectionOptions();

@@ -54,11 +54,7 @@ final class QueuesShowCommand implements Callable<Integer> {
     Settings settings = reach.settings();
     try (Operator operator = reach.open(settings)) {
       JobHistory history = operator.history(query);
-      QueueStatus status =
-          operator.queues().stream()
-              .filter(each -> each.name().equals(queue))
-              .findFirst()
-              .orElseGet(() -> QueueStatus.empty(queue));
+      QueueStatus status = operator.queue(queue);
       if (history.kinds().isEmpty() && kind == null) {
         KnownQueues.require(queue, operator, settings, "");
       }
@@ -92,7 +88,7 @@ final class QueuesShowCommand implements Callable<Integer> {
         status.retrying(),
         status.waiting(),
         status.running(),
-        status.pausedAt() == null ? "open" : "paused");
+        QueuesCommand.state(status));
     if (history.knownSince().isAfter(history.until().minus(Input.duration("--over", over)))) {
       System.out.println("history is known since " + history.knownSince());
     }

@@ -102,9 +102,9 @@ public final class ScratchCommand {
     private static boolean deleted(Scratch scratch, Scratch.Kept kept) {
       try {
         return scratch.delete(kept);
-      } catch (IOException trouble) {
+      } catch (IOException e) {
         throw new CommandException(
-            ExitCode.LOCAL_TROUBLE, kept.folder() + " cannot be deleted: " + trouble.getMessage());
+            ExitCode.LOCAL_ERROR, kept.folder() + " cannot be deleted: " + e.getMessage());
       }
     }
   }
@@ -112,9 +112,9 @@ public final class ScratchCommand {
   private static List<Scratch.Kept> all(Scratch scratch) {
     try {
       return scratch.list();
-    } catch (IOException trouble) {
+    } catch (IOException e) {
       throw new CommandException(
-          ExitCode.LOCAL_TROUBLE, "the scratch folder cannot be read: " + trouble.getMessage());
+          ExitCode.LOCAL_ERROR, "the scratch folder cannot be read: " + e.getMessage());
     }
   }
 

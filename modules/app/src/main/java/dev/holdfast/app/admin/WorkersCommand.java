@@ -131,10 +131,10 @@ public final class WorkersCommand {
     private void all(Operator operator, WorkerCommandWatch watch, String asker)
         throws InterruptedException {
       if (action == WorkerCommand.Action.PAUSE) {
-        operator.pauseAll(reason);
+        operator.pauseAllWorkers(reason);
         tell(watch.await(List.of()), "all workers are paused; running jobs finish");
       } else {
-        Operator.Resumed resumed = operator.resumeAll(asker, reason);
+        Operator.Resumed resumed = operator.resumeAllWorkers(asker, reason);
         tell(
             watch.await(resumed.commands()),
             resumed.workersWerePaused()

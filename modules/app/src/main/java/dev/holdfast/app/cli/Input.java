@@ -112,7 +112,7 @@ public final class Input {
   /** Checks an option that limits how many lines are printed. */
   public static void limit(int limit, int most) {
     if (limit < 1 || limit > most) {
-      throw new CommandException(ExitCode.USAGE, "--limit must lie between 1 and " + most);
+      throw new CommandException(ExitCode.USAGE, "--limit must be between 1 and " + most);
     }
   }
 

@@ -57,7 +57,7 @@ final class JsonText {
     return "line %d, column %d".formatted(firstLine + line - 1, column);
   }
 
-  /** In the parser's words, without what tells only how the parser is built. */
+  /** The parser's message, without details of its implementation. */
   private String reason(JsonProcessingException wrong) {
     String placed =
         SOURCE

@@ -12,7 +12,7 @@ public final class Shown {
     System.out.println(Wire.indented(value));
   }
 
-  /** One object a line, for what goes on and on. */
+  /** One object a line, for output without an end. */
   public static void printLine(Object value) {
     System.out.println(Wire.text(value));
   }

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Follows one job until it ends: prints new events of its timeline and draws a progress bar. */
@@ -54,7 +55,7 @@ public final class Watch {
     }
   }
 
-  /** A job that nobody takes would otherwise be watched in silence for ever. */
+  /** Otherwise the watch of a job that no worker claims would print nothing. */
   private void hint(JobStatus job) {
     boolean waits =
         job.state() == JobState.PENDING
@@ -69,18 +70,24 @@ public final class Watch {
   }
 
   private void tell(JobId id) {
-    for (JobEvent event : operator.timeline(id)) {
-      if (event.number() > seen) {
-        seen = event.number();
-        boolean onTheBar = terminal && event.type().equals("progress");
-        if (json) {
-          Shown.printLine(EventResource.of(event));
-        } else if (!onTheBar) {
-          wipe();
-          System.out.println(line(event));
-        }
+    List<JobEvent> fresh =
+        operator.timeline(id).stream().filter(event -> event.number() > seen).toList();
+    for (int i = 0; i < fresh.size(); i++) {
+      JobEvent event = fresh.get(i);
+      seen = event.number();
+      if (json) {
+        Shown.printLine(EventResource.of(event));
+      } else if (!isProgress(event)
+          || (!terminal && (i + 1 == fresh.size() || !isProgress(fresh.get(i + 1))))) {
+        wipe();
+        System.out.println(line(event));
       }
     }
+  }
+
+  /** Progress is on the bar, if there is one; else the last report of those since the last look. */
+  private static boolean isProgress(JobEvent event) {
+    return event.type().equals("progress");
   }
 
   public static String line(JobEvent event) {

@@ -16,13 +16,13 @@ public final class WorkerCommandWatch {
   private static final Duration LOOK = Duration.ofMillis(200);
 
   private final Operator operator;
-  private final Duration patience;
+  private final Duration timeout;
   private final Map<String, Long> pids = new HashMap<>();
 
   /** Created before the commands are sent: it notes the pids, to recognise a new process. */
-  public WorkerCommandWatch(Operator operator, Duration patience) {
+  public WorkerCommandWatch(Operator operator, Duration timeout) {
     this.operator = operator;
-    this.patience = patience;
+    this.timeout = timeout;
     operator
         .workers()
         .workers()
@@ -40,7 +40,7 @@ public final class WorkerCommandWatch {
   public record Outcome(List<WorkerCommand> commands, boolean isDone, List<String> lines) {}
 
   public Outcome await(List<WorkerCommand> commands) throws InterruptedException {
-    long until = System.nanoTime() + patience.toNanos();
+    long until = System.nanoTime() + timeout.toNanos();
     while (true) {
       Operator.Workers now = operator.workers();
       boolean done = commands.stream().allMatch(command -> isDone(command, now));

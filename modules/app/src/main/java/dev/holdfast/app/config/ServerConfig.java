@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Where the server listens and whom it answers. */
+/** Where the server listens and which clients it answers. */
 public record ServerConfig(
     String host,
     int port,

@@ -200,7 +200,7 @@ public final class Settings {
     return values.isGiven(setting);
   }
 
-  /** Whether nobody gave a value. */
+  /** Whether no value was given. */
   public boolean isDefault(Setting<?> setting) {
     return values.isDefault(setting);
   }

@@ -76,7 +76,7 @@ public record TimingsConfig(Timings timings) {
     }
   }
 
-  /** A preset replaces defaults; a single value that somebody gave overrides it. */
+  /** A preset replaces defaults; a single value that was given overrides it. */
   static void applyPreset(SettingValues values) {
     try {
       values

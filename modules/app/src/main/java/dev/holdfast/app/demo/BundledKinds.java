@@ -17,7 +17,7 @@ public enum BundledKinds {
     };
   }
 
-  /** How one process tells another. */
+  /** How one process signals another. */
   public String option() {
     return "--" + name().toLowerCase(Locale.ROOT);
   }

@@ -36,9 +36,8 @@ public final class Demo {
   private static final int PIPELINES = 6;
   private static final int CLIPS = 3;
   private static final Duration LOOK = Duration.ofMillis(200);
-  private static final Duration GRACE = Duration.ofSeconds(10);
 
-  /** What each kind of event means to somebody who has not read the documents. */
+  /** What each event means to a reader who does not know the documents. */
   private static final Map<String, String> TOLD =
       Map.of(
           EventType.REQUEUED_STALE, "its worker is gone; it was requeued",
@@ -77,12 +76,12 @@ public final class Demo {
   }
 
   /** False when a job did not end as it had to, or not in time. */
-  public boolean play(DemoStage stage, Signals signals, Duration patience)
+  public boolean play(DemoStage stage, Signals signals, Duration timeout)
       throws InterruptedException {
     submit(stage);
     boolean hasKilled = false;
     boolean cancelled = false;
-    while (!isOver() && since().compareTo(patience) < 0) {
+    while (!isOver() && since().compareTo(timeout) < 0) {
       if (signals.await(LOOK.toMillis())) {
         return false;
       }
@@ -204,7 +203,7 @@ public final class Demo {
         && worker != null
         && !worker.contains("." + killed + ".")) {
       say("!! the job that never ends is cancelled");
-      queue.jobs().cancel(endless, false, "the demo is over soon", GRACE);
+      queue.jobs().cancel(endless, false, "the demo is over soon");
       return true;
     }
     return false;

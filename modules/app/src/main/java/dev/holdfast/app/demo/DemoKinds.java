@@ -55,7 +55,7 @@ final class DemoKinds {
             }));
   }
 
-  /** Four steps; a worker that takes over goes on after those that are done. */
+  /** Four steps; a worker that takes over continues after the completed ones. */
   private static Object pipeline(Source source, JobContext context) {
     String text =
         context.step(

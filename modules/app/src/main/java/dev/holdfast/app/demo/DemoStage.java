@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What the demo needs on disk: a scripted agent, a small repository, a video, and settings. */
 public final class DemoStage implements AutoCloseable {
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 60;
 
   private final Path folder;
 
@@ -32,7 +32,7 @@ public final class DemoStage implements AutoCloseable {
       return new DemoStage(Files.createTempDirectory(folder.toAbsolutePath(), "demo-"));
     } catch (IOException cannot) {
       throw new CommandException(
-          ExitCode.LOCAL_TROUBLE, "the demo needs a folder: " + folder + " cannot be written");
+          ExitCode.LOCAL_ERROR, "the demo needs a folder: " + folder + " cannot be written");
     }
   }
 
@@ -45,7 +45,7 @@ public final class DemoStage implements AutoCloseable {
     }
   }
 
-  /** Settings for its workers: the agent as a runtime, and little patience with hanging steps. */
+  /** Settings for its workers: the agent as a runtime, and little timeout with hanging steps. */
   public Path settings() {
     Path agent = folder.resolve("agent.sh");
     try (InputStream script =
@@ -121,10 +121,10 @@ public final class DemoStage implements AutoCloseable {
                 "GIT_COMMITTER_EMAIL", "ada@localhost"));
     try {
       Process process = builder.start();
-      if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+      if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
         process.destroyForcibly();
         throw new CommandException(
-            ExitCode.LOCAL_TROUBLE, "the demo could not run " + String.join(" ", command));
+            ExitCode.LOCAL_ERROR, "the demo could not run " + String.join(" ", command));
       }
     } catch (IOException cannot) {
       throw new UncheckedIOException(cannot);

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** Kinds to play with: what 'holdfast dev' runs before there is a handler of your own. */
 public final class ExampleKinds {
   private static final double MOST_SECONDS = 3_600;
+  private static final int NAPS_A_SECOND = 10;
   private static final RetryPolicy QUICK =
       new RetryPolicy(Duration.ofSeconds(1), 2, Duration.ofSeconds(10));
 
@@ -34,10 +35,11 @@ public final class ExampleKinds {
             (sleep, context) -> {
               double seconds = Math.clamp(orElse(sleep.seconds(), 5.0), 0, MOST_SECONDS);
               long start = System.nanoTime();
-              for (int percent = 0; percent < 100; percent++) {
+              int naps = (int) Math.clamp(seconds * NAPS_A_SECOND, 1, 100);
+              for (int nap = 0; nap < naps; nap++) {
                 context.checkCancelled();
-                context.progress(percent, "asleep");
-                long due = start + (long) (seconds * 1e9 * (percent + 1) / 100);
+                context.progress(100 * nap / naps, "asleep");
+                long due = start + (long) (seconds * 1e9 * (nap + 1) / naps);
                 Thread.sleep(Duration.ofNanos(Math.max(0, due - System.nanoTime())));
               }
               context.progress(100, "awake");

@@ -4,7 +4,7 @@ package dev.holdfast.app.error;
 public final class ExitCode {
   public static final int OK = 0;
 
-  /** A bug in Holdfast, or something nobody thought of. */
+  /** A bug in Holdfast, or an unexpected error. */
   public static final int UNEXPECTED = 1;
 
   /** An unknown command or option, or a value that cannot be. */
@@ -22,7 +22,7 @@ public final class ExitCode {
   public static final int REFUSED = 6;
 
   /** A folder or port of this machine cannot be had. */
-  public static final int LOCAL_TROUBLE = 7;
+  public static final int LOCAL_ERROR = 7;
 
   /** The watched job did not succeed. */
   public static final int JOB_NOT_SUCCEEDED = 8;

@@ -27,7 +27,7 @@ public final class Failures {
     return switch (thrown) {
       case CommandException command -> command.exitCode();
       case RefusedException refused -> ExitCode.REFUSED;
-      case EmbeddedPostgresException embedded -> ExitCode.LOCAL_TROUBLE;
+      case EmbeddedPostgresException embedded -> ExitCode.LOCAL_ERROR;
       case SourceUnavailableException server -> ExitCode.DATABASE_AWAY;
       case SupervisorRunsException runs -> ExitCode.REFUSED;
       case KeyRefusedException key -> ExitCode.CONFIGURATION;
@@ -41,7 +41,7 @@ public final class Failures {
           };
       case ServerStartException server ->
           switch (server.reason()) {
-            case PORT_TAKEN -> ExitCode.LOCAL_TROUBLE;
+            case PORT_TAKEN -> ExitCode.LOCAL_ERROR;
             case NO_KEYS, TLS, CONFIGURATION -> ExitCode.CONFIGURATION;
           };
       case DatabaseException database ->

@@ -2,12 +2,15 @@ package dev.holdfast.app.jobs;
 
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.Table;
+import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.search.FailureGroups;
 import dev.holdfast.model.value.Text;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -52,17 +55,41 @@ public final class FailuresCommand extends ReadCommand<FailureGroups> {
 
   @Override
   protected String text(FailureGroups failures) {
+    return table(failures, false);
+  }
+
+  @Override
+  protected String wide(FailureGroups failures) {
+    return table(failures, true);
+  }
+
+  private static String table(FailureGroups failures, boolean wide) {
     Instant now = Instant.now();
-    Table table = new Table("SIGNATURE", "JOBS", "KIND", "CODE", "LAST", "FIRST", "MESSAGE");
+    List<String> columns =
+        new ArrayList<>(List.of("SIGNATURE", "JOBS", "KIND", "CODE", "LAST", "FIRST", "MESSAGE"));
+    if (wide) {
+      columns.addAll(List.of("LATEST", "QUEUES", "WORKERS"));
+    }
+    Table table = new Table(columns.toArray(String[]::new));
     for (FailureGroups.Group group : failures.groups()) {
-      table.row(
-          group.signature(),
-          group.jobs(),
-          group.kind(),
-          group.code(),
-          Durations.age(group.lastSeen(), now) + " ago",
-          Durations.age(group.firstSeen(), now) + " ago",
-          Text.excerpt(group.pattern(), MESSAGE_CHARS));
+      List<Object> cells =
+          new ArrayList<>(
+              List.of(
+                  group.signature(),
+                  group.jobs(),
+                  group.kind(),
+                  group.code(),
+                  Durations.age(group.lastSeen(), now) + " ago",
+                  Durations.age(group.firstSeen(), now) + " ago",
+                  wide
+                      ? Failures.oneLine(group.message())
+                      : Text.excerpt(group.pattern(), MESSAGE_CHARS)));
+      if (wide) {
+        cells.add(group.latest());
+        cells.add(String.join(", ", group.queues()));
+        cells.add(String.join(", ", group.workers()));
+      }
+      table.row(cells.toArray());
     }
     return table.orIfEmpty("no failed jobs");
   }

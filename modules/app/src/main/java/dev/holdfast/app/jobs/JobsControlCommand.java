@@ -153,7 +153,7 @@ final class JobsControlCommand implements Callable<Integer> {
     return new JobCommand(wanted, step, System.getProperty("user.name", "unknown"), reason);
   }
 
-  /** Workers hear within a second; one that cannot answer is not waited for much longer. */
+  /** Workers receive a command within a second; a worker that does not answer is not waited for. */
   private static String handedOver(Operator operator, JobId job) throws InterruptedException {
     for (int looks = 0; looks < LOOKS; looks++) {
       JsonNode answer = answer(operator.timeline(job));
@@ -165,7 +165,7 @@ final class JobsControlCommand implements Callable<Integer> {
     return "its worker has not answered yet: see 'holdfast jobs show %s'".formatted(job);
   }
 
-  /** Where whoever has taken the job over finds it. */
+  /** Where the operator who has taken the job over finds its workspace. */
   static Optional<String> place(List<JobEvent> timeline) {
     JsonNode answer = answer(timeline);
     return answer == null ? Optional.empty() : place(answer);

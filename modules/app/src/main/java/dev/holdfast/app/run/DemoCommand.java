@@ -42,7 +42,7 @@ import picocli.CommandLine.Mixin;
       "Its workers, queues and jobs are named 'demo'; nothing else is changed."
     })
 public final class DemoCommand implements Callable<Integer> {
-  private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final Duration TIMEOUT = Duration.ofMinutes(3);
 
   @Mixin final CommonOptions common = new CommonOptions();
 
@@ -100,7 +100,7 @@ public final class DemoCommand implements Callable<Integer> {
         boolean stays = Boolean.getBoolean("holdfast.terminal");
         boolean fine =
             new Demo(access.holdfast(), settings.get(SupervisorConfig.NAME), server.url(), stays)
-                .play(stage, signals, PATIENCE);
+                .play(stage, signals, TIMEOUT);
         if (signals.await(0)) {
           System.out.println("stopped before the end");
         } else if (stays) {

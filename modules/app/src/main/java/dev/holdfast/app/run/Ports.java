@@ -22,7 +22,7 @@ final class Ports {
       socket.setReuseAddress(true);
     } catch (BindException taken) {
       throw new CommandException(
-          ExitCode.LOCAL_TROUBLE,
+          ExitCode.LOCAL_ERROR,
           "cannot listen on %s port %d (%s): if another 'holdfast dev' or server has it, choose a port with %s, 0 for any"
               .formatted(
                   options.host(),

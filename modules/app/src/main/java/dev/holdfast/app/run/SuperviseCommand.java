@@ -71,9 +71,9 @@ public final class SuperviseCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  static boolean awaitHealthy(Supervisor supervisor, Signals signals, Duration patience)
+  static boolean awaitHealthy(Supervisor supervisor, Signals signals, Duration timeout)
       throws InterruptedException {
-    long until = System.nanoTime() + patience.toNanos();
+    long until = System.nanoTime() + timeout.toNanos();
     while (System.nanoTime() < until && !signals.await(1)) {
       if (supervisor.awaitHealthy(Duration.ofMillis(MOMENT_MILLIS))) {
         return true;

@@ -71,12 +71,12 @@ public final class SupervisedWorker {
       side.serve(access.holdfast().queue().workers().processes(), worker);
       worker.serve(settings, signals);
       side.stopping();
-    } catch (CommandException | DatabaseException trouble) {
+    } catch (CommandException | DatabaseException e) {
       // Not 3: a JVM that is out of memory exits with that code.
-      if (Failures.exitCode(trouble) == ExitCode.DATABASE_AWAY) {
-        throw new CommandException(ExitCode.DATABASE_UNFIT, String.valueOf(trouble.getMessage()));
+      if (Failures.exitCode(e) == ExitCode.DATABASE_AWAY) {
+        throw new CommandException(ExitCode.DATABASE_UNFIT, String.valueOf(e.getMessage()));
       }
-      throw trouble;
+      throw e;
     }
   }
 }

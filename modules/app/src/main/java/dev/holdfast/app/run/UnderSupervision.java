@@ -135,7 +135,7 @@ final class UnderSupervision implements AutoCloseable {
               try {
                 TimeUnit.NANOSECONDS.sleep(stopTimeout.plus(EXIT_TIMEOUT).toNanos());
                 log.error("this worker did not stop in time; ending the process");
-              } catch (InterruptedException hurry) {
+              } catch (InterruptedException interrupted) {
                 // Halt at once.
               }
               Runtime.getRuntime().halt(WorkerExit.UNCAUGHT);
@@ -177,14 +177,14 @@ final class UnderSupervision implements AutoCloseable {
               status,
               pid,
               jobs.isEmpty() ? null : jobs.getFirst(),
-              there.trouble(),
+              there.problem(),
               details(there, jobs));
       if (!known) {
         log.error("{} was replaced by its supervisor; this process ends", place.component());
         Runtime.getRuntime().halt(WorkerExit.GIVEN_UP);
       }
-    } catch (DatabaseException away) {
-      log.debug("the health of this worker could not be reported", away);
+    } catch (DatabaseException unavailable) {
+      log.debug("the health of this worker could not be reported", unavailable);
     }
   }
 

@@ -242,7 +242,7 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   /** A handler that does not stop although its attempt has ended; null when there is none. */
-  @Nullable String trouble() {
+  @Nullable String problem() {
     List<OverdueHandler> overdue = worker.overdue();
     if (overdue.isEmpty()) {
       return null;

@@ -41,7 +41,7 @@ public final class Setting<T> {
 
   /**
    * @param defaultText as it would be written in the file; empty when the setting has no value
-   *     unless somebody gives one
+   *     unless one is given
    */
   public static <T> Setting<T> of(
       String key, SettingType<T> type, String defaultText, String description) {

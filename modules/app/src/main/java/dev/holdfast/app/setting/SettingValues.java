@@ -12,7 +12,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
-/** The text of every setting and where it came from. It is parsed when somebody asks for it. */
+/** The text of every setting and where it came from. It is parsed when it is first read. */
 public final class SettingValues {
   private static final String DEFAULT = "default";
   private static final String OPTION = "option";
@@ -52,7 +52,7 @@ public final class SettingValues {
     values.put(setting, new Value(text, OPTION));
   }
 
-  /** Replaces the default, but no value that somebody gave. */
+  /** Replaces the default, but no value that was given. */
   public void putDefault(Setting<?> setting, String text, String origin) {
     if (isDefault(setting)) {
       values.put(setting, new Value(text, origin));

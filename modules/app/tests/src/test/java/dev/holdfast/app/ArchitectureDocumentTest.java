@@ -5,15 +5,19 @@ import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.queue.JobQueue;
 import dev.holdfast.testkit.program.AssembledProgram;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -182,6 +186,30 @@ class ArchitectureDocumentTest {
       }
     }
     assertThat(listed).isEqualTo(made);
+  }
+
+  @Test
+  void every_method_of_the_queue_is_listed_at_its_entry_point() throws IOException {
+    String row =
+        lines().stream()
+            .filter(line -> line.startsWith("| `JobQueue` |"))
+            .findFirst()
+            .orElseThrow();
+    Set<String> listed = quoted(row.split("\\|", -1)[2]);
+    Set<String> methods =
+        Arrays.stream(JobQueue.class.getDeclaredMethods())
+            .filter(method -> Modifier.isPublic(method.getModifiers()))
+            .map(Method::getName)
+            .collect(toCollection(TreeSet::new));
+    assertThat(listed).isEqualTo(methods);
+  }
+
+  private static Set<String> quoted(String text) {
+    return IN_BACKTICKS
+        .matcher(text)
+        .results()
+        .map(found -> found.group(1))
+        .collect(toCollection(TreeSet::new));
   }
 
   @Test

@@ -31,11 +31,11 @@ class BadInputTest {
             }),
         WrongCommand.of(6, "delay .* must be zero or more", "enqueue", "echo", "--delay=-5s"),
         WrongCommand.of(2, "'soon' is no duration: write", "enqueue", "echo", "--delay", "soon"),
-        WrongCommand.of(6, "priority 11 must lie between", "enqueue", "echo", "--priority", "11"),
+        WrongCommand.of(6, "priority 11 must be between", "enqueue", "echo", "--priority", "11"),
         WrongCommand.of(6, "kind 'a kind' must.*the space does not belong", "enqueue", "a kind"),
         WrongCommand.of(
             6, "queue .* must.*':' does not belong", "enqueue", "echo", "--queue", "a:b"),
-        WrongCommand.of(6, "maxAttempts 0 must lie", "enqueue", "echo", "--max-attempts", "0"),
+        WrongCommand.of(6, "maxAttempts 0 must be", "enqueue", "echo", "--max-attempts", "0"),
         WrongCommand.of(
             2,
             "@nowhere.json cannot be read: there is no such",

@@ -11,6 +11,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** {@code jobs} and {@code failures}. */
@@ -53,6 +54,21 @@ class JobsCommandTest extends OperatorCommandFixture {
   }
 
   @Test
+  void watch_prints_the_last_of_several_reports_of_progress() throws IOException {
+    JobId job = holdfast.enqueue(Job.of("sleep", Map.of("seconds", 0.5))).id();
+    runExamples();
+    assertThat(run("jobs", "watch", job.toString())).isZero();
+    assertThat(said().lines().filter(line -> line.contains(" progress ")))
+        .singleElement()
+        .asString()
+        .contains("\"percent\": 100");
+    assertThat(run("jobs", "watch", job.toString(), "--json")).isZero();
+    assertThat(said().lines().filter(line -> line.contains("\"progress\"")))
+        .as("all of them, of which a job of half a second has few")
+        .hasSizeBetween(2, 8);
+  }
+
+  @Test
   void the_note_of_a_failed_job_begins_with_the_cause() throws IOException {
     holdfast.enqueue(Job.of("fail").maxAttempts(1));
     runExamples();
@@ -60,6 +76,8 @@ class JobsCommandTest extends OperatorCommandFixture {
     assertThat(said()).contains("this kind always fails (EXAMPLE, RETRIES_EXHAUSTED)");
     run("failures");
     assertThat(said()).containsPattern("[0-9a-f]{16} +1 +fail +EXAMPLE .* this kind always fails");
+    run("failures", "-o", "wide");
+    assertThat(said()).containsPattern("LATEST.*QUEUES.*WORKERS\n.* default +\\S+");
     run("failures", "--json");
     String signature = json().at("/groups/0/signature").asText();
     run("jobs", "list", "--search", "failure:" + signature, "--json");

@@ -70,7 +70,7 @@ class PublicApiTest {
           "dev.holdfast.queue.jdbc.DatabaseException",
           "dev.holdfast.queue.jdbc.StatementObserver",
           "dev.holdfast.queue.schema.Migrations",
-          "dev.holdfast.worker.lease.Upkeep",
+          "dev.holdfast.worker.maintenance.Upkeep",
           "dev.holdfast.redaction.Scrubber");
 
   /** What only modules of Holdfast use, of classes that services use. */
@@ -95,8 +95,8 @@ class PublicApiTest {
           assertThat(name.find()).isTrue();
           found.put(name.group(1), text);
         }
-      } catch (IOException trouble) {
-        throw new UncheckedIOException(trouble);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
       }
     }
     return found;

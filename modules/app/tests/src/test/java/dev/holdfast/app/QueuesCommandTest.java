@@ -36,6 +36,29 @@ class QueuesCommandTest extends OperatorCommandFixture {
   }
 
   @Test
+  void a_pause_of_all_workers_is_shown_on_each_queue() throws IOException {
+    run("enqueue", "echo", "-q", "mail");
+    run("enqueue", "echo", "-q", "paused");
+    run("queues", "pause", "paused");
+    holdfast.admin().pauseAllWorkers();
+    assertThat(run("queues", "list")).isZero();
+    assertThat(said().lines().filter(line -> line.startsWith("mail")))
+        .singleElement()
+        .asString()
+        .endsWith("all workers paused");
+    assertThat(said().lines().filter(line -> line.startsWith("paused")))
+        .singleElement()
+        .asString()
+        .endsWith(" paused")
+        .doesNotContain("workers");
+    assertThat(run("queues", "show", "mail")).isZero();
+    assertThat(said()).contains("0 running, all workers paused");
+    assertThat(run("queues", "list", "--json")).isZero();
+    assertThat(json().get(0).get("pausedAt").isNull()).isTrue();
+    assertThat(json().get(0).get("workersPausedAt").isNull()).isFalse();
+  }
+
+  @Test
   void stats_count_by_state_kind_and_queue() throws IOException {
     holdfast.enqueue(List.of(Job.of("echo"), Job.of("echo"), Job.of("fail").maxAttempts(1)));
     runExamples();

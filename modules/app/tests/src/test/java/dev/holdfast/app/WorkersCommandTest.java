@@ -123,14 +123,14 @@ class WorkersCommandTest extends OperatorCommandFixture {
     health().processes().ended(PLACE, HealthStatus.FAILED, 1, "too often", null);
     assertThat(run("workers", "pause", "--all")).isZero();
     assertThat(said()).contains("all workers are paused");
-    assertThat(holdfast.admin().allPausedSince()).isPresent();
+    assertThat(holdfast.admin().workersPausedAt()).isPresent();
     run("workers", "list");
     assertThat(said()).contains("all workers are paused since");
     assertThat(run("workers", "resume", TAG, "--wait", "0s")).isZero();
     assertThat(said()).contains("all workers are still paused");
     assertThat(run("workers", "resume", "--all", "--wait", "0s")).isZero();
     assertThat(said()).contains("all workers are resumed").contains("command to resume " + TAG);
-    assertThat(holdfast.admin().allPausedSince()).isEmpty();
+    assertThat(holdfast.admin().workersPausedAt()).isEmpty();
     assertThat(run("workers", "resume", "--all", "--wait", "0s")).isZero();
     assertThat(said()).contains("were not all paused");
   }

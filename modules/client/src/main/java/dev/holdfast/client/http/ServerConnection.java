@@ -1,7 +1,7 @@
 package dev.holdfast.client.http;
 
 import dev.holdfast.client.http.ServerException.Reason;
-import dev.holdfast.contract.Reached;
+import dev.holdfast.contract.ConnectFailure;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -27,7 +27,7 @@ public final class ServerConnection implements AutoCloseable {
    * How long to wait for an answer. Longer than the server waits for its database, so that the
    * server can say what is wrong.
    */
-  public static final Duration PATIENCE = Duration.ofSeconds(40);
+  public static final Duration TIMEOUT = Duration.ofSeconds(40);
 
   static final String BYTES = "application/octet-stream";
   private static final String JSON = "application/json";
@@ -114,8 +114,9 @@ public final class ServerConnection implements AutoCloseable {
   }
 
   /**
-   * Waits for the answer, even if the thread is interrupted: whoever publishes a result or makes a
-   * key must know what became of it, and the wait has a limit. The interrupt is kept for later.
+   * Waits for the answer, even if the thread is interrupted: a caller that publishes a result or
+   * makes a key must know what became of it, and the wait has a limit. The interrupt is kept for
+   * later.
    */
   public Reply await(Call call) {
     boolean interrupted = false;
@@ -140,7 +141,7 @@ public final class ServerConnection implements AutoCloseable {
 
   private ServerException unreachable(Throwable cause) {
     return new ServerException(
-        Reason.UNREACHABLE, "", this + " does not answer: " + Reached.why(cause), cause);
+        Reason.UNREACHABLE, "", this + " does not answer: " + ConnectFailure.why(cause), cause);
   }
 
   boolean hasKey() {

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A server did not do what it was asked. The message is a sentence for whoever asked. */
+/** A server refused a request or failed. The message is a sentence for the caller. */
 public final class ServerException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

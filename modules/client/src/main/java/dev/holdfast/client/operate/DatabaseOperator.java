@@ -61,7 +61,6 @@ public final class DatabaseOperator implements Operator {
   private final WorkerRegistry workers;
   private final Runnable close;
   private final String version;
-  private final Duration cancelGrace;
   private final Duration reapGrace;
 
   /**
@@ -77,7 +76,6 @@ public final class DatabaseOperator implements Operator {
     this.workers = queue.workers();
     this.version = version;
     this.close = close;
-    this.cancelGrace = timings.cancelGrace();
     this.reapGrace = timings.reapGrace();
   }
 
@@ -168,13 +166,13 @@ public final class DatabaseOperator implements Operator {
 
   @Override
   public List<Cancellation> cancel(JobId job, boolean cascade, String reason) {
-    return jobs.cancel(job, cascade, reason, cancelGrace);
+    return jobs.cancel(job, cascade, reason);
   }
 
   @Override
   public CancelledCounts cancelAll(List<JobId> jobs, boolean cascade, String reason) {
     Map<Cancellation.Outcome, Long> answers =
-        this.jobs.cancel(jobs, cascade, reason, cancelGrace, null).stream()
+        this.jobs.cancel(jobs, cascade, reason, null).stream()
             .collect(Collectors.groupingBy(Cancellation::outcome, Collectors.counting()));
     long known = answers.values().stream().mapToLong(Long::longValue).sum();
     return new CancelledCounts(
@@ -203,6 +201,11 @@ public final class DatabaseOperator implements Operator {
   @Override
   public List<QueueStatus> queues() {
     return admin.queues();
+  }
+
+  @Override
+  public QueueStatus queue(String name) {
+    return admin.queue(name, null);
   }
 
   @Override
@@ -305,7 +308,7 @@ public final class DatabaseOperator implements Operator {
 
   @Override
   public Workers workers() {
-    return new Workers(admin.allPausedSince().orElse(null), workers.readings().fleet(null).all());
+    return new Workers(admin.workersPausedAt().orElse(null), workers.readings().fleet(null).all());
   }
 
   @Override
@@ -320,13 +323,13 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public void pauseAll(String reason) {
-    admin.pauseAll();
+  public void pauseAllWorkers(String reason) {
+    admin.pauseAllWorkers();
   }
 
   @Override
-  public Resumed resumeAll(String requestedBy, String reason) {
-    boolean was = admin.resumeAll();
+  public Resumed resumeAllWorkers(String requestedBy, String reason) {
+    boolean was = admin.resumeAllWorkers();
     return new Resumed(was, workers.commands().resumeFailed(requestedBy, reason));
   }
 

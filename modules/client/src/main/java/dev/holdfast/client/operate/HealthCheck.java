@@ -15,21 +15,20 @@ final class HealthCheck {
   private HealthCheck() {}
 
   /**
-   * @param reapGrace how long after its end a lease is taken back
+   * @param reapGrace how long after its expiry a lease is reaped
    * @param program the version of this program
    */
   static Operator.Health of(Queue queue, Duration reapGrace, String program) {
-    WorkerFleet crew = queue.workers().readings().fleet(null);
-    @Nullable Instant paused = queue.admin().allPausedSince().orElse(null);
+    WorkerFleet fleet = queue.workers().readings().fleet(null);
+    @Nullable Instant paused = queue.admin().workersPausedAt().orElse(null);
     List<Operator.Health.Problem> problems =
         Diagnosis.of(
                 new Diagnosis.Facts(
                     queue.admin().queues(),
-                    crew,
+                    fleet,
                     queue.queries().warnings(null, reapGrace),
                     queue.admin().schedules(),
-                    Set.of(),
-                    paused))
+                    Set.of()))
             .stream()
             .map(f -> new Operator.Health.Problem(f.code(), f.message(), f.cliHint()))
             .toList();
@@ -37,7 +36,7 @@ final class HealthCheck {
     return new Operator.Health(
         "holdfast %s on PostgreSQL %s, schema %d"
             .formatted(program, version.server(), version.schema()),
-        new Operator.Workers(paused, crew.all()),
+        new Operator.Workers(paused, fleet.all()),
         problems);
   }
 }

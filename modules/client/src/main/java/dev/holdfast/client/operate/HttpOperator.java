@@ -66,29 +66,30 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
 
   @Override
   public boolean resume(String queue) {
-    boolean paused = status(queue).pausedAt() != null;
+    boolean paused = queue(queue).pausedAt() != null;
     server.post(queuePath(queue) + "/resume", NOTHING);
     return paused;
   }
 
-  private QueueStatus status(String queue) {
-    return server.get(queuePath(queue), QueueResource.class).status();
+  @Override
+  public QueueStatus queue(String name) {
+    return server.get(queuePath(name), QueueResource.class).status();
   }
 
   @Override
   public void limit(String queue, @Nullable Integer maxRunning) {
-    QueueStatus before = status(queue);
+    QueueStatus before = queue(queue);
     limits(queue, maxRunning, before.rateLimit());
   }
 
   @Override
   public void rate(String queue, int starts, Duration period) {
-    limits(queue, status(queue).maxRunning(), new RateLimit(starts, period));
+    limits(queue, queue(queue).maxRunning(), new RateLimit(starts, period));
   }
 
   @Override
   public void liftRate(String queue) {
-    limits(queue, status(queue).maxRunning(), null);
+    limits(queue, queue(queue).maxRunning(), null);
   }
 
   /** All limits at once: one that is absent is lifted. */
@@ -216,12 +217,12 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   }
 
   @Override
-  public void pauseAll(String reason) {
+  public void pauseAllWorkers(String reason) {
     server.post("/v1/workers/pause", Map.of("reason", reason));
   }
 
   @Override
-  public Resumed resumeAll(String requestedBy, String reason) {
+  public Resumed resumeAllWorkers(String requestedBy, String reason) {
     WorkerCommandResource.Accepted accepted =
         server.post(
             "/v1/workers/resume", Map.of("reason", reason), WorkerCommandResource.Accepted.class);
@@ -232,7 +233,7 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   @Override
   public Health health() {
     var unused = server.get("/ready", JsonNode.class);
-    // First, since a key that may not read is told so; of the server it may read a part.
+    // First: a key that may not read is refused here, although it may read a part of the info.
     Workers workers = workers();
     InfoResource info = server.get("/v1/info", InfoResource.class);
     return new Health(

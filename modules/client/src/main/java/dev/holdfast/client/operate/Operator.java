@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 public interface Operator extends JobOperator, AutoCloseable {
   List<QueueStatus> queues();
 
+  /** One queue; one of which nothing is known is empty. */
+  QueueStatus queue(String name);
+
   /** What was enqueued and ended; of the tenant of the key, through a server. */
   JobHistory history(JobHistory.Query query);
 
@@ -81,15 +84,15 @@ public interface Operator extends JobOperator, AutoCloseable {
   /** Gives a command to worker processes; through a server, under the name of the API key. */
   List<WorkerCommand> command(WorkerCommand.Draft draft);
 
-  /** No worker claims a job from any queue; running jobs go on. */
-  void pauseAll(String reason);
+  /** No worker claims a job from any queue; running jobs continue. */
+  void pauseAllWorkers(String reason);
 
   /**
    * Ends that, and gives every worker process that has failed the command to start again.
    *
    * @param requestedBy used on the database only, as in a command
    */
-  Resumed resumeAll(String requestedBy, String reason);
+  Resumed resumeAllWorkers(String requestedBy, String reason);
 
   Health health();
 

@@ -3,7 +3,7 @@ package dev.holdfast.client.operate;
 import dev.holdfast.client.http.Reply;
 import dev.holdfast.client.http.ServerConnection;
 import dev.holdfast.client.http.ServerException;
-import dev.holdfast.contract.Reached;
+import dev.holdfast.contract.ConnectFailure;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.value.RefusedException;
 import java.net.URI;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** The calls of an operator. What a server does not do becomes an {@link OperatorException}. */
 final class OperatorCalls implements AutoCloseable {
   /** For thousands of jobs at once, which take longer to send and to write. */
-  private static final Duration BULK_PATIENCE = Duration.ofSeconds(60);
+  private static final Duration BULK_TIMEOUT = Duration.ofSeconds(60);
 
   private final ServerConnection server;
 
@@ -25,14 +25,14 @@ final class OperatorCalls implements AutoCloseable {
   }
 
   <T> T get(String path, Class<T> type) {
-    return translated(() -> reply(server.get(path, ServerConnection.PATIENCE)).read(type));
+    return translated(() -> reply(server.get(path, ServerConnection.TIMEOUT)).read(type));
   }
 
   /** Empty when the server answers that there is no such thing. */
   <T> Optional<T> find(String path, Class<T> type) {
     return translated(
         () -> {
-          Reply reply = reply(server.get(path, ServerConnection.PATIENCE));
+          Reply reply = reply(server.get(path, ServerConnection.TIMEOUT));
           return isNotFound(reply) ? Optional.empty() : Optional.of(reply.read(type));
         });
   }
@@ -43,7 +43,7 @@ final class OperatorCalls implements AutoCloseable {
 
   <T> T postBulk(String path, Object body, Class<T> type) {
     byte[] json = Wire.write(body);
-    return translated(() -> reply(server.post(path, json, BULK_PATIENCE)).read(type));
+    return translated(() -> reply(server.post(path, json, BULK_TIMEOUT)).read(type));
   }
 
   void post(String path, Object body) {
@@ -53,21 +53,21 @@ final class OperatorCalls implements AutoCloseable {
   /** For answers that are not errors to this caller; {@code read} sees them all. */
   <T> T post(String path, Object body, Function<Reply, T> read) {
     byte[] json = Wire.write(body);
-    return translated(() -> read.apply(reply(server.post(path, json, ServerConnection.PATIENCE))));
+    return translated(() -> read.apply(reply(server.post(path, json, ServerConnection.TIMEOUT))));
   }
 
   void put(String path, Object body) {
     byte[] json = Wire.write(body);
-    translated(() -> reply(server.put(path, json, ServerConnection.PATIENCE)).ok());
+    translated(() -> reply(server.put(path, json, ServerConnection.TIMEOUT)).ok());
   }
 
   <T> T patch(String path, Object body, Function<Reply, T> read) {
     byte[] json = Wire.write(body);
-    return translated(() -> read.apply(reply(server.patch(path, json, ServerConnection.PATIENCE))));
+    return translated(() -> read.apply(reply(server.patch(path, json, ServerConnection.TIMEOUT))));
   }
 
   <T> T delete(String path, Function<Reply, T> read) {
-    return translated(() -> read.apply(reply(server.delete(path, ServerConnection.PATIENCE))));
+    return translated(() -> read.apply(reply(server.delete(path, ServerConnection.TIMEOUT))));
   }
 
   /** False when the server answers that there was no such thing. */
@@ -98,7 +98,9 @@ final class OperatorCalls implements AutoCloseable {
       case UNREACHABLE ->
           new OperatorException(
               OperatorException.Reason.AWAY,
-              Reached.by(failed) == Reached.REFUSED ? message + "; is it running there?" : message,
+              ConnectFailure.of(failed) == ConnectFailure.REFUSED
+                  ? message + "; is it running there?"
+                  : message,
               failed);
       case UNAVAILABLE, BUSY ->
           new OperatorException(OperatorException.Reason.AWAY, message, failed);

@@ -2,7 +2,7 @@ package dev.holdfast.client.worker;
 
 import static dev.holdfast.client.http.ServerAddress.encoded;
 
-import dev.holdfast.contract.Reached;
+import dev.holdfast.contract.ConnectFailure;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.lease.Batch;
 import dev.holdfast.contract.lease.Envelope;
@@ -51,37 +51,37 @@ import org.jspecify.annotations.Nullable;
  * worker decides when to make it again.
  */
 public final class HttpSource implements JobSource, AutoCloseable {
-  private static final Duration HEARTBEAT_PATIENCE = Duration.ofSeconds(15);
+  private static final Duration HEARTBEAT_TIMEOUT = Duration.ofSeconds(15);
 
-  private static final Duration START_PATIENCE = Duration.ofSeconds(15);
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(15);
   private static final Duration START_PAUSE = Duration.ofMillis(250);
-  private static final Duration REFUSED_PATIENCE = Duration.ofSeconds(5);
+  private static final Duration REFUSED_TIMEOUT = Duration.ofSeconds(5);
 
   private final WorkerCalls server;
-  private final Duration startPatience;
-  private final Duration refusedPatience;
+  private final Duration startTimeout;
+  private final Duration refusedTimeout;
   private final Holders holders = new Holders();
 
-  private HttpSource(WorkerCalls server, Duration startPatience, Duration refusedPatience) {
+  private HttpSource(WorkerCalls server, Duration startTimeout, Duration refusedTimeout) {
     this.server = server;
-    this.startPatience = startPatience;
-    this.refusedPatience = refusedPatience;
+    this.startTimeout = startTimeout;
+    this.refusedTimeout = refusedTimeout;
   }
 
   /**
    * @param apiKey of role worker; null for a server on this machine that has no keys yet
    */
   public static HttpSource to(URI server, @Nullable String apiKey) {
-    return to(server, apiKey, START_PATIENCE, REFUSED_PATIENCE);
+    return to(server, apiKey, START_TIMEOUT, REFUSED_TIMEOUT);
   }
 
   /**
-   * @param startPatience how long a worker that starts waits for the server
-   * @param refusedPatience the same where nobody listens
+   * @param startTimeout how long a worker that starts waits for the server
+   * @param refusedTimeout the same where the connection is refused
    */
   static HttpSource to(
-      URI server, @Nullable String apiKey, Duration startPatience, Duration refusedPatience) {
-    return new HttpSource(new WorkerCalls(server, apiKey), startPatience, refusedPatience);
+      URI server, @Nullable String apiKey, Duration startTimeout, Duration refusedTimeout) {
+    return new HttpSource(new WorkerCalls(server, apiKey), startTimeout, refusedTimeout);
   }
 
   /**
@@ -96,21 +96,21 @@ public final class HttpSource implements JobSource, AutoCloseable {
       try {
         var unused = depth(queues, 1);
         return;
-      } catch (SourceUnavailableException away) {
-        if (System.nanoTime() - began > patience(away).toNanos()
+      } catch (SourceUnavailableException unavailable) {
+        if (System.nanoTime() - began > timeout(unavailable).toNanos()
             || Thread.currentThread().isInterrupted()) {
-          throw away;
+          throw unavailable;
         }
         LockSupport.parkNanos(START_PAUSE.toNanos());
       }
     }
   }
 
-  private Duration patience(SourceUnavailableException away) {
-    return switch (Reached.by(away)) {
+  private Duration timeout(SourceUnavailableException unavailable) {
+    return switch (ConnectFailure.of(unavailable)) {
       case NO_SUCH_NAME -> Duration.ZERO;
-      case REFUSED -> refusedPatience;
-      case OTHER -> startPatience;
+      case REFUSED -> refusedTimeout;
+      case OTHER -> startTimeout;
     };
   }
 
@@ -120,9 +120,8 @@ public final class HttpSource implements JobSource, AutoCloseable {
   }
 
   @Override
-  public Claimed claim(String queue, int most, String worker, Duration lease) {
-    LeaseRequest request =
-        new LeaseRequest(worker, Math.min(most, LeaseRequest.MOST), 0L, lease.toMillis());
+  public Claimed claim(String queue, int most, String worker, Timings timings) {
+    LeaseRequest request = LeaseRequest.of(worker, Math.min(most, LeaseRequest.MOST), timings);
     LeaseRequest.Answer answer =
         server.post(
             "/v1/queues/" + encoded(queue) + "/lease",
@@ -154,7 +153,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
               server.post(
                   "/v1/leases/heartbeat",
                   Wire.write(beat),
-                  HEARTBEAT_PATIENCE,
+                  HEARTBEAT_TIMEOUT,
                   Refusal.BAD_LIMIT,
                   LeaseHeartbeat.Answer.class)));
     }
@@ -166,7 +165,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
     return results(
         server.get(
             "/v1/leases/commands?workerId=" + encoded(worker),
-            HEARTBEAT_PATIENCE,
+            HEARTBEAT_TIMEOUT,
             LeaseHeartbeat.Answer.class));
   }
 
@@ -178,13 +177,13 @@ public final class HttpSource implements JobSource, AutoCloseable {
   public List<Ack> report(List<Report> reports) {
     Map<Lease, String> known = holders.of(reports.stream().map(Report::lease).toList());
     List<Ack> acks = new ArrayList<>();
-    List<LeaseReport.Said> said = new ArrayList<>();
+    List<LeaseReport.ReportEntry> said = new ArrayList<>();
     for (Report report : reports) {
       String worker = known.get(report.lease());
       if (worker == null) {
         continue;
       }
-      LeaseReport.Said one = LeaseReport.Said.of(report, worker);
+      LeaseReport.ReportEntry one = LeaseReport.ReportEntry.of(report, worker);
       if (report instanceof Report.Step step && step.patch() != null) {
         acks.addAll(tell(said));
         said.clear();
@@ -206,7 +205,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
         .toList();
   }
 
-  private List<Ack> tell(List<LeaseReport.Said> said) {
+  private List<Ack> tell(List<LeaseReport.ReportEntry> said) {
     List<Ack> acks = new ArrayList<>();
     for (Batch batch : Batch.of("reports", said, LeaseReport.MOST)) {
       acks.addAll(
@@ -228,7 +227,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
    * its patch, and no patch is stored without its step. The bytes of the patch follow the JSON;
    * inside it, in base64, they would be a third larger.
    */
-  private Ack tell(LeaseReport.Said step, Patch patch) {
+  private Ack tell(LeaseReport.ReportEntry step, Patch patch) {
     byte[] bytes = patch.bytes();
     LeaseReport.Answer answer =
         server.post(
@@ -377,7 +376,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
 
   /** The server does this. */
   @Override
-  public Map<String, Integer> sweep(Timings timings, boolean judge) {
+  public Map<String, Integer> sweep(Timings timings, boolean reapLeases) {
     return Map.of();
   }
 

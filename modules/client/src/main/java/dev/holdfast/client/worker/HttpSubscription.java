@@ -58,10 +58,10 @@ final class HttpSubscription implements Subscription {
         (missed ? queues : notified).forEach(this::wake);
         missed = false;
         pause = FIRST_PAUSE;
-      } catch (RuntimeException trouble) {
+      } catch (RuntimeException e) {
         missed = true;
         if (!closed) {
-          logTrouble(trouble, pause);
+          logFailure(e, pause);
           LockSupport.parkNanos(Jitter.aroundHalf(pause).toNanos());
           pause = pause.multipliedBy(2);
           pause = pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
@@ -70,11 +70,11 @@ final class HttpSubscription implements Subscription {
     }
   }
 
-  private static void logTrouble(RuntimeException trouble, Duration pause) {
-    if (trouble instanceof SourceUnavailableException) {
-      log.debug("not listening for {} ms, polling instead", pause.toMillis(), trouble);
+  private static void logFailure(RuntimeException error, Duration pause) {
+    if (error instanceof SourceUnavailableException) {
+      log.debug("not listening for {} ms, polling instead", pause.toMillis(), error);
     } else {
-      log.info("cannot listen for jobs, polling instead: {}", trouble.getMessage());
+      log.info("cannot listen for jobs, polling instead: {}", error.getMessage());
     }
   }
 

@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Which calls the server asked to make later, by {@code Retry-After}. Until then they fail here and
- * are not sent: whoever repeats a call does so with pauses of its own, which know nothing of the
- * server's. Calls to other paths are not affected, so that heartbeats do not wait for claims.
+ * are not sent: a caller that repeats a call has its own pauses, which ignore the server's. Calls
+ * to other paths are not affected, so that heartbeats do not wait for claims.
  */
 final class RetryAfter {
   /** A proxy may ask for any time, and a worker must notice within some time that it is over. */

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The calls of a worker. An answer becomes a value or one of the exceptions that a job source may
- * throw; that the server is away, and that it is back, is logged once.
+ * throw; that the server is unavailable, and that it is back, is logged once.
  */
 final class WorkerCalls implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(WorkerCalls.class);
@@ -43,7 +43,7 @@ final class WorkerCalls implements AutoCloseable {
   }
 
   <T> T post(String path, byte[] json, Refusal refusal, Class<T> type) {
-    return post(path, json, ServerConnection.PATIENCE, refusal, type);
+    return post(path, json, ServerConnection.TIMEOUT, refusal, type);
   }
 
   <T> T post(String path, byte[] json, Duration within, Refusal refusal, Class<T> type) {
@@ -56,8 +56,7 @@ final class WorkerCalls implements AutoCloseable {
     return translated(
         refusal,
         () ->
-            reply(path, () -> server.post(path, json, bytes, ServerConnection.PATIENCE))
-                .read(type));
+            reply(path, () -> server.post(path, json, bytes, ServerConnection.TIMEOUT)).read(type));
   }
 
   <T> T get(String path, Duration within, Class<T> type) {
@@ -66,7 +65,7 @@ final class WorkerCalls implements AutoCloseable {
   }
 
   <T> T get(String path, Class<T> type) {
-    return get(path, ServerConnection.PATIENCE, type);
+    return get(path, ServerConnection.TIMEOUT, type);
   }
 
   /**
@@ -76,7 +75,7 @@ final class WorkerCalls implements AutoCloseable {
     return translated(
         Refusal.BAD_NAME,
         () -> {
-          Reply reply = reply(path, () -> server.get(path, ServerConnection.PATIENCE));
+          Reply reply = reply(path, () -> server.get(path, ServerConnection.TIMEOUT));
           return reply.status() == 404 && reply.error().equals(nothing)
               ? Optional.empty()
               : Optional.of(reply.bytes());
@@ -109,16 +108,16 @@ final class WorkerCalls implements AutoCloseable {
   private Reply reply(String path, ServerConnection.Call call) {
     try {
       Reply reply = server.await(call);
-      if (!reply.isOk() && isAway(reply.failure())) {
+      if (!reply.isOk() && isUnavailable(reply.failure())) {
         reply.retryAfter().ifPresent(pause -> retryAfter.later(path, pause, reply.failure()));
-        away(call, reply.failure());
+        unavailable(call, reply.failure());
       } else {
         answered(call);
       }
       return reply;
     } catch (ServerException unreachable) {
       if (!call.response().isCancelled()) {
-        away(call, unreachable);
+        unavailable(call, unreachable);
       }
       throw unreachable;
     }
@@ -129,16 +128,16 @@ final class WorkerCalls implements AutoCloseable {
     outage
         .ends(call.began())
         .ifPresent(
-            away -> log.info("{} answers again after {} s", server, away.toMillis() / 1000.0));
+            lasted -> log.info("{} answers again after {} s", server, lasted.toMillis() / 1000.0));
   }
 
-  private void away(ServerConnection.Call call, ServerException failed) {
+  private void unavailable(ServerConnection.Call call, ServerException failed) {
     if (known && !server.isClosed() && outage.begins(call.began())) {
-      log.warn("{} (asked again until it answers)", failed.getMessage());
+      log.warn("{} (retrying until it answers)", failed.getMessage());
     }
   }
 
-  private static boolean isAway(ServerException failed) {
+  private static boolean isUnavailable(ServerException failed) {
     return switch (failed.reason()) {
       case UNREACHABLE, UNAVAILABLE, TOO_MANY_REQUESTS -> true;
       case BUSY, KEY_REFUSED, NOT_PERMITTED, NOT_FOUND, REFUSED, UNEXPECTED -> false;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.holdfast.client.http.KeyRefusedException;
-import dev.holdfast.contract.Reached;
+import dev.holdfast.contract.ConnectFailure;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.HeartbeatResult;
@@ -168,7 +168,8 @@ class HttpSourceTest {
   void a_connect_timeout_is_not_a_refused_connection() {
     HttpConnectTimeoutException late = new HttpConnectTimeoutException("late");
     late.initCause(new ConnectException("late"));
-    assertThat(Reached.by(new SourceUnavailableException("away", late))).isEqualTo(Reached.OTHER);
+    assertThat(ConnectFailure.of(new SourceUnavailableException("away", late)))
+        .isEqualTo(ConnectFailure.OTHER);
   }
 
   @Test

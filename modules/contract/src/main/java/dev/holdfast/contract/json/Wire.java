@@ -50,8 +50,8 @@ public final class Wire {
         throw new WireException(WireException.Kind.WRONG_VALUE, "an object is expected, not null");
       }
       return value;
-    } catch (IOException trouble) {
-      throw WireErrors.explained(trouble);
+    } catch (IOException e) {
+      throw WireErrors.explained(e);
     }
   }
 
@@ -67,16 +67,16 @@ public final class Wire {
   public static <T> T read(JsonNode json, Class<T> type) {
     try {
       return MAPPER.treeToValue(json, type);
-    } catch (IOException trouble) {
-      throw WireErrors.explained(trouble);
+    } catch (IOException e) {
+      throw WireErrors.explained(e);
     }
   }
 
   public static JsonNode tree(byte[] json) {
     try {
       return MAPPER.readTree(json);
-    } catch (IOException trouble) {
-      throw WireErrors.explained(trouble);
+    } catch (IOException e) {
+      throw WireErrors.explained(e);
     }
   }
 
@@ -115,8 +115,8 @@ public final class Wire {
         parser.skipChildren();
       }
       return false;
-    } catch (IOException trouble) {
-      throw WireErrors.explained(trouble);
+    } catch (IOException e) {
+      throw WireErrors.explained(e);
     }
   }
 

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 final class WireErrors {
   private WireErrors() {}
 
-  static RuntimeException explained(IOException trouble) {
-    return switch (trouble) {
+  static RuntimeException explained(IOException error) {
+    return switch (error) {
       case UnrecognizedPropertyException unknown ->
           new WireException(
               WireException.Kind.UNKNOWN_FIELD,
@@ -53,7 +53,7 @@ final class WireErrors {
                       wrong.getLocation().getLineNr(),
                       wrong.getLocation().getColumnNr()),
               wrong);
-      default -> new WireException(WireException.Kind.MALFORMED, "the body is not JSON", trouble);
+      default -> new WireException(WireException.Kind.MALFORMED, "the body is not JSON", error);
     };
   }
 

@@ -2,7 +2,7 @@ package dev.holdfast.contract.json;
 
 import org.jspecify.annotations.Nullable;
 
-/** What was sent is not what was agreed on. The message is for whoever sent it. */
+/** What was sent is not what was agreed on. The message is for the sender. */
 public final class WireException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -15,7 +15,7 @@ import java.util.List;
 
 /** The configuration of Jackson for requests, answers and stored JSON. */
 final class WireMappers {
-  /** A payload and what stands around it. */
+  /** A payload and the fields around it. */
   private static final int STRING_CHARS = 2 << 20;
 
   private static final int DEPTH = 200;

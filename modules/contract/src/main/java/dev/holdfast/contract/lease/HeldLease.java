@@ -22,7 +22,7 @@ public record HeldLease(JobId taskId, int attempt, String workerId) {
     return new Lease(taskId, attempt);
   }
 
-  /** All that lie under one worker's name. */
+  /** All leases under one worker's name. */
   public record Answer(List<HeldLease> leases) {}
 
   /** Whether the attempt has succeeded. */

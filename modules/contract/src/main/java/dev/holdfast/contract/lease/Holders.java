@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Under whose name leases were taken here, until their ends have been answered. Of those that were
- * lost nobody tells; the eldest of too many are forgotten.
+ * The worker names under which leases were taken here, until their settlement was answered. Lost
+ * leases are never reported, so the oldest entries are evicted.
  */
 public final class Holders {
   private static final int MOST = 100_000;
@@ -45,7 +45,7 @@ public final class Holders {
     return Optional.ofNullable(workers.get(lease));
   }
 
-  /** Their ends have been answered. */
+  /** Their settlements have been answered. */
   public synchronized void forget(Collection<Lease> leases) {
     leases.forEach(workers::remove);
   }

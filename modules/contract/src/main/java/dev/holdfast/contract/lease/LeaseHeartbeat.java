@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker is still at all of these.
+ * Extends these leases.
  *
  * @param leaseMs how long the leases are to last from now on
  */
@@ -29,7 +29,7 @@ public record LeaseHeartbeat(long leaseMs, List<HeldLease> leases) {
    * What is known of one lease.
    *
    * @param cancelReason why it should stop, if it should
-   * @param liveControl what operators ask of it, if they do
+   * @param liveControl the pending command of an operator, if there is one
    */
   public record Status(
       JobId taskId,

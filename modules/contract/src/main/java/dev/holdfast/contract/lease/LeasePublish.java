@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * which worker and server share; only what is known about them comes over the wire.
  *
  * @param workerId who holds the attempt
- * @param store which store the files lie in
+ * @param store the name of the store that has the files
  * @param result what the task's result is, should a later attempt find nothing left to do
  */
 public record LeasePublish(

@@ -16,8 +16,8 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What running attempts tell about themselves. */
-public record LeaseReport(List<Said> reports) {
+/** Reports of running attempts. */
+public record LeaseReport(List<ReportEntry> reports) {
   public static final int MOST = 500;
 
   public LeaseReport {
@@ -39,7 +39,7 @@ public record LeaseReport(List<Said> reports) {
    * A step began, failed or is done. Its patch goes beside it, for it is no JSON.
    *
    * @param discardFromIndex steps from this index on are done no longer
-   * @param honoured the operator's request that this carries out, by its time
+   * @param handledCommand the operator's command that this attempt executes, by its time
    */
   public record Step(
       String stepId,
@@ -49,7 +49,7 @@ public record LeaseReport(List<Said> reports) {
       boolean reset,
       @Nullable Json checkpoint,
       @Nullable Integer discardFromIndex,
-      @Nullable Instant honoured,
+      @Nullable Instant handledCommand,
       List<Entry> events) {
     private static final int MOST_EVENTS = 20;
 
@@ -72,7 +72,7 @@ public record LeaseReport(List<Said> reports) {
           step.reset(),
           step.checkpoint(),
           step.discardFromIndex(),
-          step.honoured(),
+          step.handledCommand(),
           step.events().stream().map(event -> new Entry(event.type(), event.data())).toList());
     }
 
@@ -87,7 +87,7 @@ public record LeaseReport(List<Said> reports) {
           checkpoint,
           patch,
           discardFromIndex,
-          honoured,
+          handledCommand,
           events.stream().map(event -> new Report.Entry(event.type(), event.data())).toList());
     }
   }
@@ -112,7 +112,7 @@ public record LeaseReport(List<Said> reports) {
    * @param type of the event
    * @param data of the event
    */
-  public record Said(
+  public record ReportEntry(
       JobId taskId,
       int attempt,
       String workerId,
@@ -122,7 +122,7 @@ public record LeaseReport(List<Said> reports) {
       @Nullable Json data,
       @Nullable Step step,
       @Nullable Log log) {
-    public Said {
+    public ReportEntry {
       Wire.present("taskId", taskId);
       Fields.attempt(attempt);
       Fields.worker(workerId);
@@ -137,18 +137,19 @@ public record LeaseReport(List<Said> reports) {
       }
     }
 
-    public static Said of(Report report, String worker) {
+    public static ReportEntry of(Report report, String worker) {
       JobId task = report.lease().job();
       int attempt = report.lease().attempt();
       return switch (report) {
         case Report.Progress(var lease, var percent, var message) ->
-            new Said(task, attempt, worker, percent, message, null, null, null, null);
+            new ReportEntry(task, attempt, worker, percent, message, null, null, null, null);
         case Report.Event(var lease, var type, var data) ->
-            new Said(task, attempt, worker, null, null, type, data, null, null);
+            new ReportEntry(task, attempt, worker, null, null, type, data, null, null);
         case Report.Step step ->
-            new Said(task, attempt, worker, null, null, null, null, Step.of(step), null);
+            new ReportEntry(task, attempt, worker, null, null, null, null, Step.of(step), null);
         case Report.Log(var lease, var piece, var text) ->
-            new Said(task, attempt, worker, null, null, null, null, null, new Log(piece, text));
+            new ReportEntry(
+                task, attempt, worker, null, null, null, null, null, new Log(piece, text));
       };
     }
 

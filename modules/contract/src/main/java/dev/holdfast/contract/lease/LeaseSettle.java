@@ -36,20 +36,20 @@ public record LeaseSettle(List<Ending> settlements) {
   }
 
   /** What went wrong. */
-  public record Trouble(
+  public record FailureBody(
       FailureCategory category,
       String code,
       String message,
       @Nullable String stackTrace,
       boolean retryable) {
-    public Trouble {
+    public FailureBody {
       Wire.present("error.category", category);
       Wire.present("error.code", code);
       Wire.present("error.message", message);
     }
 
-    static Trouble of(Failure failure) {
-      return new Trouble(
+    static FailureBody of(Failure failure) {
+      return new FailureBody(
           failure.category(),
           failure.code(),
           failure.message(),
@@ -80,7 +80,7 @@ public record LeaseSettle(List<Ending> settlements) {
       String workerId,
       Outcome outcome,
       @Nullable Json output,
-      @Nullable Trouble error,
+      @Nullable FailureBody error,
       @Nullable Json partialProgress,
       @Nullable Long delayMs,
       @Nullable Boolean abortedByShutdown,
@@ -125,7 +125,7 @@ public record LeaseSettle(List<Ending> settlements) {
                 worker,
                 Outcome.FAILED,
                 null,
-                Trouble.of(failure),
+                FailureBody.of(failure),
                 null,
                 after == null ? null : Long.valueOf(after.toMillis()),
                 null,

@@ -16,7 +16,7 @@ public record QueueDepth(List<String> queues, long limit) {
     queues = Fields.list("queues", queues, QueueWait.MOST);
     queues.forEach(Limits::queue);
     if (limit < 1 || limit > LARGEST) {
-      throw Fields.wrong("limit", "must lie between 1 and " + LARGEST);
+      throw Fields.wrong("limit", "must be between 1 and " + LARGEST);
     }
   }
 

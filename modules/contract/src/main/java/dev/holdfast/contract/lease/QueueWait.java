@@ -17,7 +17,7 @@ public record QueueWait(String workerId, List<String> queues, long waitMs) {
     queues = Fields.list("queues", queues, MOST);
     queues.forEach(Limits::queue);
     if (waitMs < 0 || waitMs > LeaseRequest.LONGEST_WAIT_MS) {
-      throw Fields.wrong("waitMs", "must lie between 0 and " + LeaseRequest.LONGEST_WAIT_MS);
+      throw Fields.wrong("waitMs", "must be between 0 and " + LeaseRequest.LONGEST_WAIT_MS);
     }
   }
 

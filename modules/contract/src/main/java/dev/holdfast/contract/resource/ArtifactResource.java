@@ -6,7 +6,7 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import java.time.Instant;
 import java.util.List;
 
-/** An artifact that a job has published. Where its file lies is known to the server only. */
+/** An artifact that a job has published. Only the server knows where its file is stored. */
 public record ArtifactResource(
     String name, long size, String sha256, int attempt, Instant publishedAt) {
   public ArtifactResource {

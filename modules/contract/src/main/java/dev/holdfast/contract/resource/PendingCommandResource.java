@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The commands of operators to a job that its worker has not executed yet.
  *
- * @param heldBy who asked for the pause or the takeover; absent where nobody did
+ * @param heldBy who asked for the pause or the takeover; absent where there is none
  * @param stepsToRepeat steps whose checkpoints the recovery will drop; absent without any
  */
 @JsonInclude(JsonInclude.Include.ALWAYS)

@@ -10,7 +10,12 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A queue that has settings or unfinished jobs. */
+/**
+ * A queue that has settings or unfinished jobs.
+ *
+ * @param pausedAt since when it is paused by itself
+ * @param workersPausedAt since when all workers are paused, and every queue with them
+ */
 @JsonInclude(JsonInclude.Include.ALWAYS)
 public record QueueResource(
     String name,
@@ -22,6 +27,7 @@ public record QueueResource(
     @Nullable Integer maxRunning,
     @Nullable Rate rateLimit,
     @Nullable Instant pausedAt,
+    @Nullable Instant workersPausedAt,
     @Nullable Long oldestDueAgeMs) {
   public QueueResource {
     Wire.present("name", name);
@@ -38,6 +44,7 @@ public record QueueResource(
         queue.maxRunning(),
         queue.rateLimit() == null ? null : Rate.of(queue.rateLimit()),
         queue.pausedAt(),
+        queue.workersPausedAt(),
         millis(queue.oldest()));
   }
 
@@ -52,6 +59,7 @@ public record QueueResource(
         maxRunning,
         rateLimit == null ? null : rateLimit.limit(),
         pausedAt,
+        workersPausedAt,
         oldestDueAgeMs == null ? null : Duration.ofMillis(oldestDueAgeMs),
         null,
         false,

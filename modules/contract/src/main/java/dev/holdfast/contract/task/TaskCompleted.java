@@ -37,7 +37,7 @@ public record TaskCompleted(
     RELEASED;
 
     /** Whether the job goes back to its queue, as if it had not been leased. */
-    public boolean isGivenBack() {
+    public boolean isReleased() {
       return this == SNOOZED || this == RELEASED;
     }
   }
@@ -85,7 +85,7 @@ public record TaskCompleted(
     } else if (delayMs != null) {
       throw Fields.wrong("delayMs", "belongs to the outcome SNOOZED");
     }
-    if (outcome.isGivenBack() && metrics != null) {
+    if (outcome.isReleased() && metrics != null) {
       throw Fields.wrong("metrics", "does not belong to this outcome");
     }
     Fields.text("cancelledDuringPhase", cancelledDuringPhase, Limits.NAME_CHARS);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param partitionKey which part of that
  * @param attemptId one name for this attempt at this task
  * @param dispatchId one name for this handing over
- * @param resources what the task needs; whoever submitted it and its worker know what that means
+ * @param resources what the task needs, in terms that its submitter and its worker agree on
  * @param traceparent the trace it belongs to, as W3C Trace Context writes it
  * @param tags words by which people find it; absent where there are none
  * @param taskToken good for the callbacks of this attempt and nothing else
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeoutMs how long this attempt may take
  * @param failures failed attempts that count against the budget so far
  * @param maxAttempts how many attempts may fail
- * @param queueWaitMs how long the task was due before somebody took it
+ * @param queueWaitMs how long the task was due before it was claimed
  * @param deadlineMs how long it has left, for workers whose clock is not to be trusted
  */
 public record TaskEnvelope(

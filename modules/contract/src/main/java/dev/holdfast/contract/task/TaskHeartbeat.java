@@ -17,7 +17,7 @@ public record TaskHeartbeat(
     Fields.attempt(attempt);
     Fields.worker(workerId);
     if (progressPct != null && (progressPct < 0 || progressPct > 100)) {
-      throw Fields.wrong("progressPct", "must lie between 0 and 100");
+      throw Fields.wrong("progressPct", "must be between 0 and 100");
     }
     Fields.text("message", message, Limits.MESSAGE_CHARS);
   }

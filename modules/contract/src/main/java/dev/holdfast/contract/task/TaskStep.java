@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param attempt of the task
  * @param attemptId the same by its name
  * @param stepAttempt how often the step was begun, this time included
- * @param result what it leaves for those who go on from there, for {@link StepState#DONE}
+ * @param result the checkpoint that later attempts continue from, for {@link StepState#DONE}
  * @param strategy how this attempt came about, or what comes after one that failed
- * @param honoured the operator's request that this carries out, by its time
+ * @param handledCommand the operator's command that this attempt executes, by its time
  */
 public record TaskStep(
     int attempt,
@@ -32,7 +32,7 @@ public record TaskStep(
     @Nullable String summary,
     @Nullable String strategy,
     @Nullable String diffHash,
-    @Nullable Instant honoured) {
+    @Nullable Instant handledCommand) {
   private static final int MOST_ATTEMPTS = 1_000_000;
   private static final Set<String> CLASSES =
       Set.of(
@@ -59,7 +59,7 @@ public record TaskStep(
     belongs("summary", summary, !running);
     belongs("strategy", strategy, state != StepState.DONE);
     belongs("diffHash", diffHash, !running);
-    belongs("honoured", honoured, running);
+    belongs("handledCommand", handledCommand, running);
     known("failureClass", failureClass, CLASSES);
     known("strategy", strategy, STRATEGIES);
     Fields.text("failureSignature", failureSignature, Limits.REASON_CHARS);
@@ -77,7 +77,7 @@ public record TaskStep(
 
   private static void within(String field, int value, int most) {
     if (value < 1 || value > most) {
-      throw Fields.wrong(field, "must be given and lie between 1 and %,d".formatted(most));
+      throw Fields.wrong(field, "must be given and be between 1 and %,d".formatted(most));
     }
   }
 

@@ -25,7 +25,7 @@ public record TokenLifetime(Duration ttl) {
     if (ttl.compareTo(Duration.ofSeconds(1)) < 0 || ttl.compareTo(LONGEST) > 0) {
       throw new RefusedException(
           Refusal.BAD_TIMING,
-          "TOKEN_TTL_SECONDS is %d: it must lie between 1 and %d"
+          "TOKEN_TTL_SECONDS is %d: it must be between 1 and %d"
               .formatted(ttl.toSeconds(), LONGEST.toSeconds()));
     }
   }
@@ -40,7 +40,7 @@ public record TokenLifetime(Duration ttl) {
   }
 
   /** Whether it is time for a fresh one: when half of its life is over. */
-  public boolean isWorn(TaskTokens.Read token, Instant now) {
+  public boolean needsRenewal(TaskTokens.Read token, Instant now) {
     Duration life = Duration.between(token.issuedAt(), token.expiresAt());
     return now.isAfter(token.issuedAt().plus(life.dividedBy(2)));
   }

@@ -220,6 +220,7 @@ final class Samples {
         full ? 6 : null,
         full ? new RateLimit(7, Duration.ofSeconds(8)) : null,
         full ? AT : null,
+        full ? AT : null,
         full ? Duration.ofMillis(9) : null,
         null,
         false,

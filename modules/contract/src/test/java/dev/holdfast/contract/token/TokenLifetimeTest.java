@@ -38,7 +38,7 @@ class TokenLifetimeTest {
     TaskTokens.Read token =
         new TaskTokens.Read(
             new TaskScope("t", "w", JobId.next(), JobId.next(), 1), NOW, NOW.plusSeconds(100));
-    assertThat(TokenLifetime.DEFAULT.isWorn(token, NOW.plusSeconds(50))).isFalse();
-    assertThat(TokenLifetime.DEFAULT.isWorn(token, NOW.plusSeconds(51))).isTrue();
+    assertThat(TokenLifetime.DEFAULT.needsRenewal(token, NOW.plusSeconds(50))).isFalse();
+    assertThat(TokenLifetime.DEFAULT.needsRenewal(token, NOW.plusSeconds(51))).isTrue();
   }
 }

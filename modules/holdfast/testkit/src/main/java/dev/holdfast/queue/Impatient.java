@@ -2,11 +2,11 @@ package dev.holdfast.queue;
 
 import java.time.Duration;
 
-/** For tests in which a worker is refused: the usual patience only costs time there. */
+/** For tests in which a worker is refused: the usual timeout only costs time there. */
 public final class Impatient {
   private Impatient() {}
 
   public static void make(Queue queue) {
-    queue.startPatience(Duration.ofSeconds(4));
+    queue.startTimeout(Duration.ofSeconds(4));
   }
 }

@@ -42,12 +42,12 @@ final class EveryState {
     settled(
         "retrying", job -> new Settlement.Fail(job, failure("HANDLER_FAILED"), Duration.ofDays(1)));
     JobId cancelled = holdfast.enqueue(Job.of("echo").queue("cancelled")).id();
-    holdfast.jobs().cancel(cancelled, false, "no longer needed", Duration.ZERO);
+    holdfast.jobs().cancel(cancelled, false, "no longer needed");
     JobId stopping = claimed("cancel-requested").id();
-    holdfast.jobs().cancel(stopping, false, "no longer needed", Duration.ofHours(1));
+    holdfast.jobs().cancel(stopping, false, "no longer needed");
     holdfast.enqueue(
         IntStream.range(0, 150).mapToObj(i -> Job.of("echo", i).queue("batch")).toList());
-    holdfast.jobs().claimInBatches("batch", 120, "w", LEASE);
+    holdfast.jobs().claimInBatches("batch", 120, "w", LEASE, Duration.ofMinutes(1));
 
     holdfast.admin().pause("paused");
     holdfast.admin().rate("limited", 10, Duration.ofMinutes(1));

@@ -5,7 +5,7 @@ public enum AttemptOutcome {
   RUNNING,
   SUCCEEDED,
   FAILED,
-  /** The lease ran out: the worker died or could not be heard. */
+  /** The lease expired: the worker died or could not send heartbeats. */
   CRASHED,
   RELEASED,
   SNOOZED,

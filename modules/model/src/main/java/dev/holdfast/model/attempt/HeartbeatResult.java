@@ -6,16 +6,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The result of a heartbeat for one lease.
  *
- * @param busy whether another transaction had locked the job, so that the lease was not extended
- *     and the other values may be a moment old; for an expired lease the heartbeat first waits a
- *     while for that transaction, which may be a reaper's
+ * @param rowLocked whether another transaction had locked the job, so that the lease was not
+ *     extended and the other values may be a moment old; for an expired lease the heartbeat first
+ *     waits a while for that transaction, which may be a reaper's
  */
 public record HeartbeatResult(
     Lease lease,
     Ack ack,
     @Nullable String cancelReason,
     PendingCommand pendingCommand,
-    boolean busy) {
+    boolean rowLocked) {
   public HeartbeatResult(
       Lease lease, Ack ack, @Nullable String cancelReason, PendingCommand pendingCommand) {
     this(lease, ack, cancelReason, pendingCommand, false);

@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a running attempt tells about itself: an entry of the timeline, fenced like every write. */
+/** A report of a running attempt: an entry of the timeline, fenced like every write. */
 public sealed interface Report {
   Lease lease();
 
@@ -24,13 +24,13 @@ public sealed interface Report {
     public Progress {
       if (percent != null && (percent < 0 || percent > 100)) {
         throw new RefusedException(
-            Refusal.BAD_PROGRESS, "progress " + percent + " must lie between 0 and 100");
+            Refusal.BAD_PROGRESS, "progress " + percent + " must be between 0 and 100");
       }
       message = message == null ? null : Text.excerpt(message, Limits.PROGRESS_MESSAGE_CHARS);
     }
   }
 
-  /** Something for the timeline: the handler's, or that its worker has heard an operator. */
+  /** An event for the timeline: the handler's, or that the worker has received a command. */
   record Event(Lease lease, String type, Json data) implements Report {
     public Event {
       if (!type.equals(EventType.RECOVERY_ACK)) {
@@ -47,7 +47,7 @@ public sealed interface Report {
    * @param checkpoint of a step that is done
    * @param patch the changes in its workspace, of a step that is done and has one
    * @param discardFromIndex the checkpoints of this step index and all after it are deleted
-   * @param honoured the time of the operator's command that this carries out
+   * @param handledCommand the time of the operator's command that this carries out
    */
   record Step(
       Lease lease,
@@ -59,7 +59,7 @@ public sealed interface Report {
       @Nullable Json checkpoint,
       @Nullable Patch patch,
       @Nullable Integer discardFromIndex,
-      @Nullable Instant honoured,
+      @Nullable Instant handledCommand,
       List<Entry> events)
       implements Report {
     public Step {

@@ -4,7 +4,7 @@ import dev.holdfast.model.value.Json;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** What the worker of an attempt told about its end, besides how it ended. */
+/** What the worker of an attempt reported at its end, besides how it ended. */
 public record ReportedCompletion(
     int attempt,
     @Nullable Instant completedAt,

@@ -7,7 +7,7 @@ import dev.holdfast.model.value.Limits;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The end of one attempt, as its worker tells it. */
+/** The end of one attempt, as its worker reports it. */
 public sealed interface Settlement {
   Lease lease();
 

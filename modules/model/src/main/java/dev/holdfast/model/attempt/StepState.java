@@ -1,6 +1,6 @@
 package dev.holdfast.model.attempt;
 
-/** Where a step stands. */
+/** The state of a step. */
 public enum StepState {
   RUNNING,
   DONE,

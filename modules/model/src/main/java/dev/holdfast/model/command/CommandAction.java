@@ -19,7 +19,7 @@ public enum CommandAction {
   HARD_RESET_STEP,
   /** Everything from this step on, in a new workspace. */
   RESUME_FROM_STEP,
-  /** What the operator who took the job over has made of the step is its outcome; go on. */
+  /** The changes of the operator who took the job over are the outcome of the step; continue. */
   ACCEPT_STEP;
 
   /** The name on the wire and in the timeline. */

@@ -22,7 +22,7 @@ public record JobCommand(
           Refusal.BAD_NAME, action.text() + " is for a whole job, not a step");
     }
     requestedBy = Text.excerpt(requestedBy, Limits.NAME_CHARS);
-    reason = reason.isBlank() ? "no reason given" : Text.excerpt(reason, Limits.REASON_CHARS);
+    reason = reason.isBlank() ? "no reason given" : Limits.reason(reason);
   }
 
   /**
@@ -61,13 +61,13 @@ public record JobCommand(
     /** A pause or takeover of a job that has run and begun no step. */
     NO_STEPS,
     NO_SUCH_STEP,
-    /** There is no checkpoint to go on from. */
+    /** There is no checkpoint to continue from. */
     STEP_NOT_REACHED,
     /** To do it again, everything from it on has to be done again. */
     STEP_DONE,
-    /** Only who has taken a job over can say that a step of it is done. */
+    /** Only an operator who has taken a job over can accept a step of it. */
     NOT_TAKEN_OVER,
-    /** What a step of code leaves is its result, which nobody else can make. */
+    /** The result of a code step comes from its handler: an operator cannot make it. */
     NO_WORKSPACE
   }
 }

@@ -1,6 +1,7 @@
 package dev.holdfast.model.command;
 
 import java.time.Instant;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,9 +22,19 @@ public record PendingCommand(
    * @param updatedAt identifies this command: the worker acknowledges it with this time
    */
   public record Recovery(
-      CommandAction action, String stepId, String requestedBy, String reason, Instant updatedAt) {}
+      CommandAction action, String stepId, String requestedBy, String reason, Instant updatedAt) {
+    /**
+     * Whether the command is for this step or an earlier one. What is asked of a later step waits
+     * for it.
+     *
+     * @param isEarlier whether a step comes before this one
+     */
+    public boolean concerns(String step, Predicate<String> isEarlier) {
+      return stepId.equals(step) || isEarlier.test(stepId);
+    }
+  }
 
-  /** Why no attempt may begin: a takeover, a pause, or null when nothing stands against it. */
+  /** Why no attempt may begin: a takeover, a pause, or null when it may. */
   public @Nullable CommandAction hold() {
     return takeover ? CommandAction.TAKEOVER : paused ? CommandAction.PAUSE : null;
   }

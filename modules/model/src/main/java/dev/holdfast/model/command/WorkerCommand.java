@@ -9,7 +9,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an operator asks of one worker process, and who and why.
+ * A command for one worker process, with the operator's name and reason.
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */

@@ -5,10 +5,8 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import java.time.Instant;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What an operator should know, and what to do about it: the one set of rules behind {@code
@@ -16,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Diagnosis {
   /**
-   * Causes before consequences. A rule marks the queues whose trouble it explains, and a later rule
+   * Causes before consequences. A rule marks the queues whose problem it explains, and a later rule
    * does not report them again.
    */
   private static final List<Rule> RULES =
       List.of(
-          new AllPausedRule(),
+          new WorkersPausedRule(),
           new SilentSupervisorRule(),
           new WorkerProcessRules(),
           new LeaseHolderRule(),
@@ -33,15 +31,13 @@ public final class Diagnosis {
    * The state of the database at one moment.
    *
    * @param waitedFor queues from which a client of this process waits for jobs
-   * @param allPausedSince null unless all workers are paused
    */
   public record Facts(
       List<QueueStatus> queues,
       WorkerFleet workers,
       Warnings warnings,
       List<ScheduleStatus> schedules,
-      Set<String> waitedFor,
-      @Nullable Instant allPausedSince) {
+      Set<String> waitedFor) {
     public Facts {
       queues = List.copyOf(queues);
       schedules = List.copyOf(schedules);

@@ -9,32 +9,32 @@ import java.util.List;
 final class DispatchRules {
   private DispatchRules() {}
 
-  static List<Finding> check(Situation situation, QueueStatus queue, DispatchError trouble) {
+  static List<Finding> check(Situation situation, QueueStatus queue, DispatchError error) {
     boolean waits = queue.due() + queue.delayed() + queue.retrying() > 0;
     // When the secret is refused, tasks fail: the finding is true although none waits any more.
-    if (!waits && trouble.kind() != DispatchError.Kind.SECRET_REFUSED) {
+    if (!waits && error.kind() != DispatchError.Kind.SECRET_REFUSED) {
       return List.of();
     }
     situation.explain(queue.name());
     return List.of(
-        finding(queue.name(), trouble)
+        finding(queue.name(), error)
             .with(Finding.QUEUE, queue.name())
-            .with(Finding.SINCE, trouble.since())
-            .with(Finding.REASON, trouble.cause()));
+            .with(Finding.SINCE, error.since())
+            .with(Finding.REASON, error.cause()));
   }
 
-  private static Finding finding(String queue, DispatchError trouble) {
+  private static Finding finding(String queue, DispatchError error) {
     String since =
         ", since %s (%s)%s"
             .formatted(
-                Moments.text(trouble.since()),
-                trouble.cause(),
-                trouble.circuitOpen()
+                Moments.text(error.since()),
+                error.cause(),
+                error.circuitOpen()
                     ? "; the circuit breaker is open, with single tries up to a minute apart"
                     : "");
     String show = "GET /v1/queues/%s".formatted(queue);
     String set = "PUT /v1/queues/%s/dispatch".formatted(queue);
-    return switch (trouble.kind()) {
+    return switch (error.kind()) {
       case UNREACHABLE ->
           Finding.of(
               "dispatch_unreachable",

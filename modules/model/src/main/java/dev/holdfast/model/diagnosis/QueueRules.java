@@ -18,9 +18,9 @@ final class QueueRules implements Rule {
 
   private static List<Finding> check(Situation situation, QueueStatus queue) {
     List<Finding> found = new ArrayList<>();
-    DispatchError trouble = queue.dispatchError();
-    if (trouble != null && queue.pausedAt() == null && !situation.isAllPaused()) {
-      found.addAll(DispatchRules.check(situation, queue, trouble));
+    DispatchError error = queue.dispatchError();
+    if (error != null && !queue.isPaused()) {
+      found.addAll(DispatchRules.check(situation, queue, error));
     }
     if (queue.due() > 0 && queue.pausedAt() != null) {
       found.add(paused(queue));
@@ -33,7 +33,7 @@ final class QueueRules implements Rule {
   private static boolean isStalled(Situation situation, QueueStatus queue) {
     Duration oldest = queue.oldest();
     return queue.due() > 0
-        && !situation.isAllPaused()
+        && !queue.isPaused()
         && queue.running() == 0
         && oldest != null
         && oldest.compareTo(Situation.CLAIMED_WITHIN) > 0

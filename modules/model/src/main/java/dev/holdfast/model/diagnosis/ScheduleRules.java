@@ -5,7 +5,7 @@ import dev.holdfast.model.schedule.ScheduleStatus;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A schedule cannot be fired, or was due and nobody fired it. */
+/** A schedule cannot be fired, or was due and was not fired. */
 final class ScheduleRules implements Rule {
   @Override
   public List<Finding> check(Situation situation) {

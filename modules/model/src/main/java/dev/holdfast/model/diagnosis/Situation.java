@@ -43,10 +43,6 @@ final class Situation {
     return queues.get(name);
   }
 
-  boolean isAllPaused() {
-    return facts.allPausedSince() != null;
-  }
-
   /** A finding says why the jobs of the queue wait. */
   void explain(String queue) {
     explained.add(queue);
@@ -59,7 +55,7 @@ final class Situation {
   /** Whether jobs of the queue wait for nothing but a worker. */
   boolean hasWaitingJobs(String name, Duration longerThan) {
     QueueStatus queue = queues.get(name);
-    if (queue == null || isAllPaused() || queue.pausedAt() != null) {
+    if (queue == null || queue.isPaused()) {
       return false;
     }
     Duration oldest = queue.oldest();

@@ -64,7 +64,7 @@ final class WorkerIdleRules {
 
   private static List<Finding> idle(Situation situation, WorkerHealth row) {
     QueueStatus queue = situation.queue(row.queue());
-    if (queue == null || isHeldBack(situation, queue) || row.age().compareTo(CLAIMED_WITHIN) <= 0) {
+    if (queue == null || isHeldBack(queue) || row.age().compareTo(CLAIMED_WITHIN) <= 0) {
       return List.of();
     }
     // Jobs of a concurrency key wait for as long as others of the key run: they do not count.
@@ -83,10 +83,9 @@ final class WorkerIdleRules {
                 .formatted(log, WorkerAdvice.request(row, "restart"))));
   }
 
-  private static boolean isHeldBack(Situation situation, QueueStatus queue) {
+  private static boolean isHeldBack(QueueStatus queue) {
     Integer most = queue.maxRunning();
-    return situation.isAllPaused()
-        || queue.pausedAt() != null
+    return queue.isPaused()
         || queue.rateLimit() != null
         || (most != null && queue.running() >= most);
   }

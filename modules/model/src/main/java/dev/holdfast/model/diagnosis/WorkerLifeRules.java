@@ -85,7 +85,7 @@ final class WorkerLifeRules {
             .formatted(log, exitCode, WorkerAdvice.request(row, "resume")));
   }
 
-  /** A healthy process that reports trouble has a handler that does not stop. */
+  /** A healthy process that reports a problem has a handler that does not stop. */
   static List<Finding> overdueHandler(Situation situation, WorkerHealth row) {
     if (row.status() != HealthStatus.HEALTHY || row.reason() == null || row.isSilent()) {
       return List.of();

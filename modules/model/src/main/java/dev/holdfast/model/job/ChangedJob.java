@@ -5,10 +5,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which jobs to look at.
+ * Which jobs to read.
  *
  * @param since jobs that were made or have ended since then, by the database's clock
- * @param known jobs to look at whatever has become of them
+ * @param known jobs to read whatever their state
  * @param tenant null is every tenant
  * @param most of each: running, made, ended
  */

@@ -24,7 +24,7 @@ public final class EventType {
   public static final String RETRIED = "retried";
   public static final String EDITED = "edited";
 
-  /** What begins so tells of steps and their healing, and of what operators asked of a job. */
+  /** The prefix of events about steps, their healing, and commands of operators. */
   public static final String TASK = "task.";
 
   public static final String STEP_STARTED = "task.step.attempt.started";

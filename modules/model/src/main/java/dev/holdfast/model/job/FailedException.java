@@ -4,7 +4,7 @@ import dev.holdfast.model.value.Limits;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Thrown by a handler to say exactly how its attempt failed, and when to come back. */
+/** Thrown by a handler to say exactly how its attempt failed, and when to retry. */
 public final class FailedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -37,6 +37,14 @@ public record Failure(
   public static final String DISPATCH_FAILED = "DISPATCH_FAILED";
   public static final String DISPATCH_REFUSED = "DISPATCH_REFUSED";
 
+  /** What a worker says, and what is said for one that does not. */
+  public static final String CANCEL_TIMEOUT_MESSAGE =
+      "the handler did not stop within the cancel grace period";
+
+  /** The same; a format, of Java and of PostgreSQL, with the timeout in milliseconds. */
+  public static final String ATTEMPT_TIMEOUT_MESSAGE =
+      "the attempt took longer than its timeout of %s ms";
+
   private static final Set<String> NEVER_RETRIED =
       Set.of(INPUT_TOO_LARGE, VALIDATION, NO_HANDLER, DEADLINE_EXCEEDED, CANCEL_TIMEOUT, TOXIC_JOB);
 

@@ -1,6 +1,6 @@
 package dev.holdfast.model.job;
 
-/** What kind of trouble ended an attempt, and whether trying again can help. */
+/** Which kind of failure ended an attempt, and whether a retry can help. */
 public enum FailureCategory {
   USER_CODE(true),
   DATA_QUALITY(false),

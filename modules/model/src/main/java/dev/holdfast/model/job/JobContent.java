@@ -5,7 +5,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What must stand in a job. No index knows any of it, so jobs are read through to find it.
+ * Text that a job must contain. No index covers it, so jobs are scanned for it.
  *
  * @param text in its id, kind, keys, failure or payload
  * @param code of its failure, or of the cause of that

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param states none means all
  * @param tenant whose jobs; null is everybody's
  * @param tag that the job must have
- * @param content what must stand in the job, which no index knows
+ * @param content text that the job must contain, which no index covers
  * @param from the least id: ids begin with the time they were made at
  * @param before the last id of the page before, or the first that is too late
  */
@@ -49,7 +49,7 @@ public record JobFilter(
       Limits.tag(tag);
     }
     if (limit < 1 || limit > MOST) {
-      throw new IllegalArgumentException("limit " + limit + " must lie between 1 and " + MOST);
+      throw new IllegalArgumentException("limit " + limit + " must be between 1 and " + MOST);
     }
   }
 

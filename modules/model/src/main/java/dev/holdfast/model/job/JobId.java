@@ -8,7 +8,10 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.UUID;
 
-/** Names a job. Chosen by whoever enqueues it, so that an enqueue can be tried again safely. */
+/**
+ * The id of a job. Chosen by the client that enqueues it, so that an enqueue can be repeated
+ * safely.
+ */
 public record JobId(UUID value) implements Comparable<JobId> {
   private static final Uuid7 NEXT = new Uuid7(Clock.systemUTC());
 

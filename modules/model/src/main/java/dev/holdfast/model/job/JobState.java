@@ -6,7 +6,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 
-/** Where a job stands. What may follow what is the table below, and nothing else. */
+/** The state of a job. The table below has all transitions. */
 public enum JobState {
   WAITING(1),
   PENDING(2),

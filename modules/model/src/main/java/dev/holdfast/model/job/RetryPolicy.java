@@ -29,7 +29,7 @@ public record RetryPolicy(Duration base, double factor, Duration max) {
     }
     if (!(factor >= 1.0 && factor <= 100.0)) {
       throw new RefusedException(
-          Refusal.BAD_TIMING, "retry delay: factor " + factor + " must lie between 1 and 100");
+          Refusal.BAD_TIMING, "retry delay: factor " + factor + " must be between 1 and 100");
     }
   }
 

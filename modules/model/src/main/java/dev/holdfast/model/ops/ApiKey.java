@@ -40,7 +40,7 @@ public record ApiKey(
     if (lifetime != null
         && (lifetime.compareTo(Duration.ofMillis(1)) < 0 || lifetime.compareTo(LONGEST_LIFE) > 0)) {
       throw new RefusedException(
-          Refusal.BAD_TIMING, "the lifetime of a key must lie between 1 ms and 3650 days");
+          Refusal.BAD_TIMING, "the lifetime of a key must be between 1 ms and 3650 days");
     }
     return lifetime;
   }
@@ -48,7 +48,7 @@ public record ApiKey(
   public static Duration checkedOverlap(Duration overlap) {
     if (overlap.isNegative() || overlap.compareTo(LONGEST_OVERLAP) > 0) {
       throw new RefusedException(
-          Refusal.BAD_TIMING, "the overlap of two keys must lie between 0 and 30 days");
+          Refusal.BAD_TIMING, "the overlap of two keys must be between 0 and 30 days");
     }
     return overlap;
   }

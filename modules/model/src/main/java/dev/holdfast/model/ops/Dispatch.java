@@ -8,7 +8,7 @@ import java.net.URI;
 /**
  * Where the tasks of a queue are pushed to.
  *
- * @param secret shown to whoever listens there, so that it knows us
+ * @param secret sent with each push, so that the receiver can authenticate the server
  * @param maxInFlight how many pushed tasks may be running at once
  */
 public record Dispatch(String queue, URI url, String secret, int maxInFlight) {
@@ -26,7 +26,7 @@ public record Dispatch(String queue, URI url, String secret, int maxInFlight) {
     }
     if (maxInFlight < 1 || maxInFlight > 10_000) {
       throw new RefusedException(
-          Refusal.BAD_LIMIT, "maxInFlight " + maxInFlight + " must lie between 1 and 10000");
+          Refusal.BAD_LIMIT, "maxInFlight " + maxInFlight + " must be between 1 and 10000");
     }
   }
 

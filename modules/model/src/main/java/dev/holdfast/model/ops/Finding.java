@@ -51,7 +51,7 @@ public record Finding(
   }
 
   /**
-   * A problem with a number of jobs, which stands between the two halves of the sentence.
+   * A problem with a number of jobs, which is between the two halves of the sentence.
    *
    * @param one the second half after "1 job"
    * @param several the second half after "2 jobs"

@@ -26,7 +26,7 @@ public record Holder(
     queues = List.copyOf(queues);
   }
 
-  /** All its leases have run out: it was not heard of for longer than they last. */
+  /** All its leases have run out: it sent no heartbeat for longer than they last. */
   public boolean isSilent(Instant now) {
     return leaseExpiresAt.isBefore(now);
   }

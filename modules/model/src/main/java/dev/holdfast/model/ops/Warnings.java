@@ -3,7 +3,7 @@ package dev.holdfast.model.ops;
 import java.util.List;
 
 /**
- * Counts of jobs that an operator should look at.
+ * Counts of jobs that an operator should check.
  *
  * @param failed jobs that ended FAILED within the last hour
  * @param toxic those among them that crashed their workers too often

@@ -21,7 +21,7 @@ public record WorkerExit(int code, String name, String meaning, String hint) {
   public static final int USAGE = 2;
   public static final int OUT_OF_MEMORY = 3;
   public static final int DATABASE = 4;
-  public static final int LOCAL_TROUBLE = 7;
+  public static final int LOCAL_ERROR = 7;
   public static final int HANDLERS = 9;
   public static final int CONFIGURATION = 10;
 
@@ -48,7 +48,7 @@ public record WorkerExit(int code, String name, String meaning, String hint) {
               "database",
               "the database cannot be reached, or cannot be used",
               "its log says why; 'holdfast migrate' brings the schema up to date");
-      case LOCAL_TROUBLE ->
+      case LOCAL_ERROR ->
           new WorkerExit(
               code,
               "initialisation",

@@ -84,21 +84,21 @@ public record WorkerFleet(
 
   /** Supervisors that have processes and have stopped reporting. */
   public Set<String> silentSupervisors() {
-    Set<String> heard =
+    Set<String> reporting =
         supervisors.stream()
             .filter(supervisor -> !supervisor.isSilent())
             .map(SupervisorHealth::name)
             .collect(Collectors.toSet());
     return processes.stream()
         .map(WorkerHealth::supervisor)
-        .filter(name -> !heard.contains(name))
+        .filter(name -> !reporting.contains(name))
         .collect(Collectors.toSet());
   }
 
   /** The rows that a command is for, or why there are none. */
-  public record Judged(List<WorkerHealth> rows, @Nullable AcceptedWorkerCommand against) {}
+  public record Targets(List<WorkerHealth> rows, @Nullable AcceptedWorkerCommand refusal) {}
 
-  public Judged judge(WorkerCommand.Draft draft) {
+  public Targets targets(WorkerCommand.Draft draft) {
     List<WorkerHealth> wanted =
         processes.stream()
             .filter(row -> row.component().equals(draft.component()))
@@ -106,27 +106,27 @@ public record WorkerFleet(
                 row -> draft.supervisor() == null || row.supervisor().equals(draft.supervisor()))
             .toList();
     if (wanted.isEmpty()) {
-      return new Judged(List.of(), new AcceptedWorkerCommand.Unknown(unknown(draft)));
+      return new Targets(List.of(), new AcceptedWorkerCommand.Unknown(unknown(draft)));
     }
     Set<String> silent = silentSupervisors();
-    List<WorkerHealth> heard =
+    List<WorkerHealth> reporting =
         wanted.stream().filter(row -> !silent.contains(row.supervisor())).toList();
-    if (heard.isEmpty()) {
-      return new Judged(
+    if (reporting.isEmpty()) {
+      return new Targets(
           List.of(),
           new AcceptedWorkerCommand.Refused(
               "supervisor_silent",
-              "no supervisor would do it: '%s' has stopped reporting; start it with 'holdfast supervise'"
+              "no live supervisor would execute it: '%s' has stopped reporting; start it with 'holdfast supervise'"
                   .formatted(wanted.getFirst().supervisor())));
     }
-    List<WorkerHealth> sensible =
-        heard.stream().filter(row -> against(row, draft.action()) == null).toList();
-    return sensible.isEmpty()
-        ? new Judged(List.of(), against(heard.getFirst(), draft.action()))
-        : new Judged(sensible, null);
+    List<WorkerHealth> accepted =
+        reporting.stream().filter(row -> refusal(row, draft.action()) == null).toList();
+    return accepted.isEmpty()
+        ? new Targets(List.of(), refusal(reporting.getFirst(), draft.action()))
+        : new Targets(accepted, null);
   }
 
-  private static AcceptedWorkerCommand.@Nullable Refused against(
+  private static AcceptedWorkerCommand.@Nullable Refused refusal(
       WorkerHealth row, WorkerCommand.Action action) {
     if (action != WorkerCommand.Action.PAUSE) {
       return null;

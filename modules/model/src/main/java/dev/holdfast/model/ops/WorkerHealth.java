@@ -83,7 +83,7 @@ public record WorkerHealth(
   }
 
   /** Its status as shown: a process that reports nothing counts as crashed. */
-  public HealthStatus believed() {
+  public HealthStatus effectiveStatus() {
     return isSilent() ? HealthStatus.CRASHED : status;
   }
 

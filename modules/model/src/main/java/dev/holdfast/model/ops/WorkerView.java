@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  *
- * @param supervisor null when nobody looks after it: then only its leases tell about it
+ * @param supervisor null for a worker without a supervisor, which is known by its leases only
  * @param workerId the name under which it holds leases, if it does
  * @param status one that is silent is shown as crashed
  * @param stoppedByOperator it has no process, and gets none
  * @param runningJobs how many jobs it holds
- * @param lastSeen when it was last heard, in whichever way
+ * @param lastSeen the time of its last report or heartbeat
  * @param lastHeartbeat of its leases
  */
 public record WorkerView(
@@ -55,7 +55,7 @@ public record WorkerView(
         row.component(),
         row.supervisor(),
         leases == null ? null : leases.worker(),
-        row.believed(),
+        row.effectiveStatus(),
         row.pausedByOperator(),
         row.isStopped(),
         row.pid(),

@@ -1,8 +1,8 @@
 package dev.holdfast.model.schedule;
 
-/** What to do about times at which nobody was there to fire a schedule. */
+/** What to do about times at which no process ran to fire a schedule. */
 public enum MissedFires {
-  /** One job stands for all of them. */
+  /** One job for all of them. */
   ONCE,
   /** They are let go; the next time is the next. */
   SKIP,

@@ -50,7 +50,7 @@ public record Schedule(
     return new Schedule(name, cron, zone, value, missedFires, allowOverlap);
   }
 
-  /** What to do about times at which nobody was there to fire it; one job for all of them. */
+  /** What to do about times at which no process ran to fire it; one job for all of them. */
   public Schedule missedFires(MissedFires value) {
     return new Schedule(name, cron, zone, job, value, allowOverlap);
   }

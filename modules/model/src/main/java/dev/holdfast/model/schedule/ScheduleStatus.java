@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param payload null where it cannot be read
  * @param nextFireAt for a broken schedule, the time at which it could not be fired
- * @param maxAttempts of its jobs; null leaves it to whoever enqueues them
+ * @param maxAttempts of its jobs; null leaves it to the process that enqueues them
  * @param fireError why it cannot be fired; null while it can
  * @param lastRuns the jobs that it enqueued last and that still exist, the newest first
  */

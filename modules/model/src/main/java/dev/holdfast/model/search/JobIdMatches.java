@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 public record JobIdMatches(List<JobId> ids) {
   public static final int MOST = 10;
 
-  /** Ids of one second begin alike: with fewer, nothing could be told apart. */
+  /** Ids of one second begin alike: fewer characters would not distinguish them. */
   public static final int SHORTEST = 4;
 
   private static final Pattern FORM = Pattern.compile("[0-9a-f-]{" + SHORTEST + ",36}");

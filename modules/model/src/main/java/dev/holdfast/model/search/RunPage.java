@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs, the newest first.
  *
- * @param next from where the next page goes on; null if there are no more
+ * @param next where the next page starts; null if there are no more
  */
 public record RunPage(List<RunSummary> runs, @Nullable JobId next) {
   public RunPage {

@@ -34,8 +34,8 @@ public record RunSummary(
   }
 
   /**
-   * A run goes on while any of its jobs has not ended. One that has ended has failed if any job
-   * has, and was cancelled if any was.
+   * A run counts as running while any of its jobs has not ended. One that has ended has failed if
+   * any job has, and was cancelled if any was.
    */
   public static JobState stateOf(Map<JobState, Long> states) {
     boolean ended = states.keySet().stream().allMatch(JobState::isTerminal);

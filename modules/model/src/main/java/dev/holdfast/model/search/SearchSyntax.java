@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What people type to find jobs: {@code state:failed kind:mail age:<1h payload.customer:c499 text}.
  *
- * <p>Words without a known name before a colon are a text that must stand in the job, in this
- * order. Double quotes keep blanks and colons together.
+ * <p>Words without a known name before a colon are a text that the job must contain, in this order.
+ * Double quotes keep blanks and colons together.
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */

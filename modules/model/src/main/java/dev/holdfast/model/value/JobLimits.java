@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * What the values of a job must be, whoever sets them.
+ * Limits on the values of a job, for every way to set them.
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
@@ -15,7 +15,7 @@ public final class JobLimits {
     if (value < 0 || value > 9) {
       throw new RefusedException(
           Refusal.BAD_PRIORITY,
-          "priority " + value + " must lie between 0 (first) and 9 (last); the default is 5");
+          "priority " + value + " must be between 0 (first) and 9 (last); the default is 5");
     }
     return value;
   }
@@ -52,7 +52,7 @@ public final class JobLimits {
   private static int within(String what, int value, int min, int max, Refusal refusal) {
     if (value < min || value > max) {
       throw new RefusedException(
-          refusal, "%s %,d must lie between %d and %,d".formatted(what, value, min, max));
+          refusal, "%s %,d must be between %d and %,d".formatted(what, value, min, max));
     }
     return value;
   }
@@ -61,7 +61,7 @@ public final class JobLimits {
     // PostgreSQL and Java have different largest and smallest times.
     if (value.isBefore(Instant.EPOCH) || value.getEpochSecond() > 253_402_300_799L) {
       throw new RefusedException(
-          refusal, what + " " + value + " must lie between the years 1970 and 9999");
+          refusal, what + " " + value + " must be between the years 1970 and 9999");
     }
     return value;
   }

@@ -103,6 +103,17 @@ public final class Limits {
     return key;
   }
 
+  /** Why an operator asks for something. */
+  public static String reason(String reason) {
+    if (reason.length() > REASON_CHARS || reason.indexOf('\0') >= 0 || !Text.isWellFormed(reason)) {
+      throw new RefusedException(
+          Refusal.BAD_REASON,
+          "a reason may have %,d characters, no NUL and no half of a surrogate pair"
+              .formatted(REASON_CHARS));
+    }
+    return reason;
+  }
+
   /** The tags of a job: sorted, each once. */
   public static List<String> tags(Collection<String> tags) {
     List<String> sorted = tags.stream().map(Limits::tag).distinct().sorted().toList();
@@ -203,7 +214,7 @@ public final class Limits {
         : "'" + Character.toString(character) + "'";
   }
 
-  /** What is not would reach the database changed, and without a word. */
+  /** Other text would be stored changed, without an error. */
   private static void wellFormed(Json json, Refusal refusal, String what) {
     if (!Text.isWellFormed(json.text())) {
       throw new RefusedException(refusal, what + " holds half of a surrogate pair");

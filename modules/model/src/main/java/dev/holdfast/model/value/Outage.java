@@ -5,18 +5,18 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Tells the first of many callers that a service is away, and the first that reaches it again, so
- * that each change is logged once. A call counts only if it was started after the last change: an
- * earlier call says nothing about the present.
+ * Tells the first of many callers that a service is unavailable, and the first that reaches it
+ * again, so that each change is logged once. A call counts only if it was started after the last
+ * change: an earlier call says nothing about the present.
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class Outage {
-  /** A service that comes and goes is told no more often than this. */
+  /** An unstable service is logged no more often than this. */
   private static final Duration RESPITE = Duration.ofSeconds(10);
 
   private final LongSupplier nanos;
-  private volatile boolean away;
+  private volatile boolean unavailable;
   private boolean ended;
   private long changedAt;
 
@@ -24,29 +24,30 @@ public final class Outage {
     this.nanos = nanos;
   }
 
-  /** A call failed; true if that is to be told. */
+  /** A call failed; true if that is to be logged. */
   public synchronized boolean begins(long callBegan) {
     long now = nanos.getAsLong();
-    if (away || (ended && (callBegan - changedAt < 0 || now - changedAt < RESPITE.toNanos()))) {
+    if (unavailable
+        || (ended && (callBegan - changedAt < 0 || now - changedAt < RESPITE.toNanos()))) {
       return false;
     }
-    away = true;
+    unavailable = true;
     changedAt = now;
     return true;
   }
 
-  /** A call was answered; how long nobody was, if that is to be told. */
+  /** A call was answered; how long the outage lasted, if that is to be logged. */
   public Optional<Duration> ends(long callBegan) {
-    return away ? ended(callBegan) : Optional.empty();
+    return unavailable ? ended(callBegan) : Optional.empty();
   }
 
   private synchronized Optional<Duration> ended(long callBegan) {
-    if (!away || callBegan - changedAt < 0) {
+    if (!unavailable || callBegan - changedAt < 0) {
       return Optional.empty();
     }
     long now = nanos.getAsLong();
     Duration took = Duration.ofNanos(now - changedAt);
-    away = false;
+    unavailable = false;
     ended = true;
     changedAt = now;
     return Optional.of(took);

@@ -7,6 +7,7 @@ public enum Refusal {
   BAD_NAME,
   BAD_KEY,
   BAD_TAG,
+  BAD_REASON,
   BAD_PRIORITY,
   BAD_DELAY,
   BAD_BUDGET,

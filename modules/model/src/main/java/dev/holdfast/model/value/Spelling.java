@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.Optional;
 
 /**
- * Which known name somebody may have meant.
+ * Suggests a known name for a misspelled one.
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */

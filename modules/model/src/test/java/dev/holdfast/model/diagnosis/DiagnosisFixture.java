@@ -21,7 +21,7 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The state that {@link Diagnosis} judges, built up by a test. */
+/** The state that {@link Diagnosis} checks, built up by a test. */
 abstract class DiagnosisFixture {
   static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   static final String TAG = "worker:tag:0";
@@ -33,17 +33,16 @@ abstract class DiagnosisFixture {
   final List<ScheduleStatus> schedules = new ArrayList<>();
   Warnings warnings = NONE;
   Set<String> waitedFor = Set.of();
-  @Nullable Instant allPaused;
+  @Nullable Instant workersPausedAt;
 
   List<Finding> found() {
     return Diagnosis.of(
         new Diagnosis.Facts(
-            queues,
+            queues.stream().map(this::withPause).toList(),
             new WorkerFleet(processes, supervisors, holders, NOW),
             warnings,
             schedules,
-            waitedFor,
-            allPaused));
+            waitedFor));
   }
 
   void assertFound(String... codes) {
@@ -111,6 +110,24 @@ abstract class DiagnosisFixture {
   static QueueStatus queue(long due, long running, long oldest) {
     Duration waits = due == 0 ? null : Duration.ofSeconds(oldest);
     return new QueueStatus(
-        "tag", due, 0, 0, 0, running, null, null, null, waits, waits, false, null);
+        "tag", due, 0, 0, 0, running, null, null, null, null, waits, waits, false, null);
+  }
+
+  private QueueStatus withPause(QueueStatus queue) {
+    return new QueueStatus(
+        queue.name(),
+        queue.due(),
+        queue.delayed(),
+        queue.retrying(),
+        queue.waiting(),
+        queue.running(),
+        queue.maxRunning(),
+        queue.rateLimit(),
+        queue.pausedAt(),
+        workersPausedAt,
+        queue.oldest(),
+        queue.oldestFree(),
+        queue.pushed(),
+        queue.dispatchError());
   }
 }

@@ -31,7 +31,7 @@ class DiagnosisTest extends DiagnosisFixture {
 
   @Test
   void a_pause_of_all_workers_is_the_only_finding_while_jobs_wait() {
-    allPaused = NOW.minusSeconds(60);
+    workersPausedAt = NOW.minusSeconds(60);
     add(row -> row);
     assertFound();
     queues.add(queue(5, 0, 3_600));
@@ -67,9 +67,10 @@ class DiagnosisTest extends DiagnosisFixture {
     assertThat(found().getFirst().cliHint()).contains("jobs cancel --kind nope --queue tag");
   }
 
-  private static QueueStatus pushed(long due, @Nullable DispatchError trouble) {
+  private static QueueStatus pushed(long due, @Nullable DispatchError error) {
     Duration waits = due == 0 ? null : Duration.ofSeconds(61);
-    return new QueueStatus("tag", due, 0, 0, 0, 0, null, null, null, waits, waits, true, trouble);
+    return new QueueStatus(
+        "tag", due, 0, 0, 0, 0, null, null, null, null, waits, waits, true, error);
   }
 
   @Test
@@ -91,8 +92,8 @@ class DiagnosisTest extends DiagnosisFixture {
           case SECRET_REFUSED -> "dispatch_secret_refused";
           case NOT_ALLOWED -> "dispatch_not_allowed";
         };
-    DispatchError trouble = new DispatchError(kind, "status 503", false, NOW);
-    queues.add(pushed(5, trouble));
+    DispatchError error = new DispatchError(kind, "status 503", false, NOW);
+    queues.add(pushed(5, error));
     assertFound(code);
     assertThat(found().getFirst().message())
         .contains("'tag'", "status 503")
@@ -101,7 +102,7 @@ class DiagnosisTest extends DiagnosisFixture {
     queues.set(0, pushed(5, new DispatchError(kind, "status 503", true, NOW)));
     assertThat(found().getFirst().message()).contains("circuit breaker is open");
     // With nothing to push no job waits; but jobs failed by a wrong secret have ended.
-    queues.set(0, pushed(0, trouble));
+    queues.set(0, pushed(0, error));
     if (kind == DispatchError.Kind.SECRET_REFUSED) {
       assertFound(code);
     } else {

@@ -28,6 +28,7 @@ class WorkerDiagnosisTest extends DiagnosisFixture {
         maxRunning,
         rate == null ? null : new RateLimit(rate, Duration.ofSeconds(1)),
         paused ? NOW : null,
+        null,
         queue.oldest(),
         queue.oldestFree(),
         false,
@@ -207,7 +208,20 @@ class WorkerDiagnosisTest extends DiagnosisFixture {
             limited(full, 2, null, false),
             limited(full, null, 10, false),
             new QueueStatus(
-                "tag", 5, 0, 0, 0, 1, null, null, null, Duration.ofHours(1), null, false, null))) {
+                "tag",
+                5,
+                0,
+                0,
+                0,
+                1,
+                null,
+                null,
+                null,
+                null,
+                Duration.ofHours(1),
+                null,
+                false,
+                null))) {
       queues.clear();
       queues.add(held);
       assertFound();

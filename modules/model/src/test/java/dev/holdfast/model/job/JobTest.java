@@ -91,7 +91,7 @@ class JobTest {
     assertThat(job.priority(9).priority()).isEqualTo(9);
     assertRefused(Refusal.BAD_PRIORITY, () -> job.priority(10));
     assertRefused(Refusal.BAD_PRIORITY, () -> job.priority(-1))
-        .hasMessage("priority -1 must lie between 0 (first) and 9 (last); the default is 5");
+        .hasMessage("priority -1 must be between 0 (first) and 9 (last); the default is 5");
   }
 
   @Test
@@ -111,7 +111,7 @@ class JobTest {
   @Test
   void budgets_and_limits_are_bounded() {
     assertRefused(Refusal.BAD_BUDGET, () -> job.maxAttempts(0))
-        .hasMessage("maxAttempts 0 must lie between 1 and 1,000");
+        .hasMessage("maxAttempts 0 must be between 1 and 1,000");
     assertRefused(Refusal.BAD_BUDGET, () -> job.maxAttempts(1_001));
     assertRefused(Refusal.BAD_BUDGET, () -> job.maxCrashes(-1));
     assertRefused(Refusal.BAD_LIMIT, () -> job.concurrencyKey("k", 0));

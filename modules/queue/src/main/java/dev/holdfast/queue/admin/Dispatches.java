@@ -10,7 +10,7 @@ import java.util.List;
 
 /** Where queues are pushed to. */
 public final class Dispatches {
-  private static final String NO_TROUBLE =
+  private static final String NO_ERROR =
       """
       dispatch_error = NULL, dispatch_error_detail = NULL, dispatch_circuit_open = NULL,
              dispatch_error_since = NULL
@@ -27,7 +27,7 @@ public final class Dispatches {
                  ${works}
           """,
           "works",
-          NO_TROUBLE);
+          NO_ERROR);
 
   private static final Sql REMOVE =
       Sql.of(
@@ -38,7 +38,7 @@ public final class Dispatches {
            WHERE name = :queue AND dispatch_url IS NOT NULL
           """,
           "works",
-          NO_TROUBLE);
+          NO_ERROR);
 
   private static final Sql LIST =
       Sql.of(
@@ -50,7 +50,7 @@ public final class Dispatches {
           """);
 
   // The time is kept for as long as no task gets through, whatever the reason.
-  private static final Sql TROUBLE =
+  private static final Sql RECORD_ERROR =
       Sql.of(
           """
           UPDATE holdfast.queue
@@ -69,7 +69,7 @@ public final class Dispatches {
            WHERE name = :queue AND dispatch_error IS NOT NULL
           """,
           "works",
-          NO_TROUBLE);
+          NO_ERROR);
 
   private static final Sql RUNNING =
       Sql.of(
@@ -104,14 +104,14 @@ public final class Dispatches {
     return REMOVE.on(connection).set("queue", queue).update() > 0;
   }
 
-  public static boolean trouble(
+  public static boolean recordError(
       Connection connection,
       String queue,
       DispatchError.Kind kind,
       String cause,
       boolean circuitOpen)
       throws SQLException {
-    return TROUBLE
+    return RECORD_ERROR
             .on(connection)
             .set("queue", queue)
             .set("kind", kind.name())

@@ -32,16 +32,17 @@ public final class Queues {
           UPDATE holdfast.queue SET paused_at = NULL WHERE name = :queue AND paused_at IS NOT NULL
           """);
 
-  private static final Sql PAUSE_ALL =
+  private static final Sql PAUSE_ALL_WORKERS =
       Sql.of(
           """
-          INSERT INTO holdfast.global_pause (paused_at) VALUES (clock_timestamp())
+          INSERT INTO holdfast.workers_pause (paused_at) VALUES (clock_timestamp())
           ON CONFLICT DO NOTHING
           """);
 
-  private static final Sql RESUME_ALL = Sql.of("DELETE FROM holdfast.global_pause");
+  private static final Sql RESUME_ALL_WORKERS = Sql.of("DELETE FROM holdfast.workers_pause");
 
-  private static final Sql ALL_PAUSED_SINCE = Sql.of("SELECT paused_at FROM holdfast.global_pause");
+  private static final Sql WORKERS_PAUSED_AT =
+      Sql.of("SELECT paused_at FROM holdfast.workers_pause");
 
   private static final Sql LIMIT =
       Sql.of(
@@ -65,7 +66,8 @@ public final class Queues {
   private static final String PARTS =
       """
       SELECT coalesce(q.name, j.queue) AS name, q.max_running, q.rate_limit, q.rate_period_ms,
-             q.paused_at, q.dispatch_url IS NOT NULL AS pushed, q.dispatch_error,
+             q.paused_at, (SELECT paused_at FROM holdfast.workers_pause) AS workers_paused_at,
+             q.dispatch_url IS NOT NULL AS pushed, q.dispatch_error,
              q.dispatch_error_detail, q.dispatch_circuit_open, q.dispatch_error_since,
              coalesce(j.due, 0) AS due, coalesce(j.delayed, 0) AS delayed,
              coalesce(j.retrying, 0) AS retrying, coalesce(j.waiting, 0) AS waiting,
@@ -211,17 +213,17 @@ public final class Queues {
     return RESUME.on(connection).set("queue", queue).update() > 0;
   }
 
-  public static boolean pauseAll(Connection connection) throws SQLException {
-    return PAUSE_ALL.on(connection).update() > 0;
+  public static boolean pauseAllWorkers(Connection connection) throws SQLException {
+    return PAUSE_ALL_WORKERS.on(connection).update() > 0;
   }
 
-  public static boolean resumeAll(Connection connection) throws SQLException {
-    return RESUME_ALL.on(connection).update() > 0;
+  public static boolean resumeAllWorkers(Connection connection) throws SQLException {
+    return RESUME_ALL_WORKERS.on(connection).update() > 0;
   }
 
-  /** Since when every queue is paused. */
-  public static Optional<Instant> allPausedSince(Connection connection) throws SQLException {
-    return ALL_PAUSED_SINCE.on(connection).first(row -> Rows.instant(row, "paused_at"));
+  /** Since when all workers are paused. */
+  public static Optional<Instant> workersPausedAt(Connection connection) throws SQLException {
+    return WORKERS_PAUSED_AT.on(connection).first(row -> Rows.instant(row, "paused_at"));
   }
 
   public static boolean limit(Connection connection, String queue, @Nullable Integer maxRunning)
@@ -256,10 +258,11 @@ public final class Queues {
                     Rows.intOrNull(row, "max_running"),
                     rateLimit(row),
                     Rows.instantOrNull(row, "paused_at"),
+                    Rows.instantOrNull(row, "workers_paused_at"),
                     Rows.millisOrNull(row, "oldest_ms"),
                     Rows.millisOrNull(row, "oldest_free_ms"),
                     row.getBoolean("pushed"),
-                    trouble(row)));
+                    dispatchError(row)));
   }
 
   private static @Nullable RateLimit rateLimit(ResultSet row) throws SQLException {
@@ -268,7 +271,7 @@ public final class Queues {
     return starts == null || period == null ? null : new RateLimit(starts, period);
   }
 
-  private static @Nullable DispatchError trouble(ResultSet row) throws SQLException {
+  private static @Nullable DispatchError dispatchError(ResultSet row) throws SQLException {
     String kind = row.getString("dispatch_error");
     return kind == null
         ? null

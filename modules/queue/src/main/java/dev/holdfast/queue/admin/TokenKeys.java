@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 
-/** Keys that task tokens are signed with: the newest signs, older ones are believed for a while. */
+/** Keys that task tokens are signed with: the newest signs, older keys still verify for a while. */
 public final class TokenKeys {
   private static final Sql IN_USE =
       Sql.of(
@@ -26,7 +26,7 @@ public final class TokenKeys {
            WHERE NOT EXISTS (SELECT FROM holdfast.signing_key WHERE retired_at IS NULL)
           """);
 
-  private static final Sql TURN =
+  private static final Sql LOCK =
       Sql.of("SELECT pg_advisory_xact_lock(hashtext('holdfast.signing_key'))");
 
   private static final Sql NEXT =
@@ -57,14 +57,14 @@ public final class TokenKeys {
   }
 
   public static boolean first(Connection connection, TokenKey key) throws SQLException {
-    TURN.on(connection).list(row -> true);
+    LOCK.on(connection).list(row -> true);
     return FIRST.on(connection).set("kid", key.kid()).set("secret", key.secret()).update() == 1;
   }
 
-  /** The new one signs from now on; those before it are believed for a while longer. */
+  /** The new one signs from now on; older keys still verify for a while. */
   public static boolean rotate(Connection connection, TokenKey key, Duration overlap)
       throws SQLException {
-    TURN.on(connection).list(row -> true);
+    LOCK.on(connection).list(row -> true);
     NEXT.on(connection).set("kid", key.kid()).set("secret", key.secret()).update();
     RETIRE.on(connection).set("overlap", overlap).set("kid", key.kid()).update();
     DROP.on(connection).update();

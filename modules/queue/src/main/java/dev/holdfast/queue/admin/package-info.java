@@ -1,5 +1,5 @@
 /**
- * Queues, API keys, signing keys, retention.
+ * Queues, API keys, signing keys.
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */

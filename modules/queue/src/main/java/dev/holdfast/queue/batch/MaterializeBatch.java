@@ -26,46 +26,48 @@ public final class MaterializeBatch {
   // A job that was settled or materialized by another connection between the snapshot and the lock
   // no longer matches. The claim is deleted once it has no job left that only it knows; one whose
   // row was locked, or was settled just now, stays in it, and the next run looks again.
-  private static final String WRITE =
+  private static final String MATERIALIZE =
       """
       WITH named AS MATERIALIZED (
-        SELECT c.id AS claim, c.worker_id, c.started_at, c.lease_expires_at, member.id
+        SELECT c.id AS claim, c.worker_id, c.started_at, c.lease_expires_at,
+               c.cancel_grace_ms, member.id
           FROM holdfast.claim c CROSS JOIN LATERAL unnest(c.job_ids) AS member(id)
          WHERE ${which}
-      ), unwritten AS MATERIALIZED (
+      ), not_materialized AS MATERIALIZED (
         SELECT n.*
           FROM named n
          CROSS JOIN LATERAL (
-           SELECT FROM holdfast.job j WHERE j.id = n.id AND ${unwritten} LIMIT 1) AS job
+           SELECT FROM holdfast.job j WHERE j.id = n.id AND ${notMaterialized} LIMIT 1) AS job
       ), held AS MATERIALIZED (
         SELECT u.*
-          FROM (SELECT * FROM unwritten ORDER BY id) AS u
+          FROM (SELECT * FROM not_materialized ORDER BY id) AS u
          CROSS JOIN LATERAL (
            SELECT FROM holdfast.job j
-            WHERE j.id = u.id AND ${unwritten}
+            WHERE j.id = u.id AND ${notMaterialized}
             LIMIT 1
               FOR NO KEY UPDATE ${locked}) AS job
-      ), written AS (
+      ), materialized AS (
         UPDATE holdfast.job j
            SET ${set}, attempt = 1, worker_id = h.worker_id, started_at = h.started_at,
                heartbeat_at = h.started_at, lease_expires_at = h.lease_expires_at,
+               cancel_grace_ms = h.cancel_grace_ms,
                event_count = j.event_count + 1, started_event_number = j.event_count + 1
           FROM held h
-         WHERE j.id = h.id AND ${unwritten}
+         WHERE j.id = h.id AND ${notMaterialized}
         RETURNING j.id
       ), whole AS MATERIALIZED (
         SELECT c.id
           FROM holdfast.claim c
          WHERE ${whole}
            AND c.id IN (SELECT n.claim FROM named n)
-           AND c.id NOT IN (SELECT u.claim FROM unwritten u
-                             WHERE u.id NOT IN (SELECT w.id FROM written w))
+           AND c.id NOT IN (SELECT u.claim FROM not_materialized u
+                             WHERE u.id NOT IN (SELECT w.id FROM materialized w))
            FOR UPDATE SKIP LOCKED
       ), ended AS (
         DELETE FROM holdfast.claim c USING whole WHERE c.id = whole.id
       )
-      SELECT u.id, w.id IS NOT NULL AS written
-        FROM unwritten u LEFT JOIN written w ON w.id = u.id
+      SELECT u.id, w.id IS NOT NULL AS materialized
+        FROM not_materialized u LEFT JOIN materialized w ON w.id = u.id
       """;
 
   private static final String OF_JOBS =
@@ -101,11 +103,11 @@ public final class MaterializeBatch {
 
   private static Sql sql(String which, boolean whole, String locked) {
     return Sql.of(
-        WRITE,
+        MATERIALIZE,
         "which",
         which,
-        "unwritten",
-        BatchSql.isUnwritten("j"),
+        "notMaterialized",
+        BatchSql.isNotMaterialized("j"),
         "locked",
         locked,
         "set",
@@ -117,11 +119,11 @@ public final class MaterializeBatch {
   /**
    * A job that is in a batch.
    *
-   * @param written whether it has a row of its own now; false where its row is locked
+   * @param materialized whether its row is written now; false where the row is locked
    */
-  public record Found(JobId job, boolean written) {
+  public record Found(JobId job, boolean materialized) {
     static Found read(ResultSet row) throws SQLException {
-      return new Found(Rows.id(row, "id"), row.getBoolean("written"));
+      return new Found(Rows.id(row, "id"), row.getBoolean("materialized"));
     }
 
     public Lease lease() {
@@ -131,13 +133,13 @@ public final class MaterializeBatch {
 
   private MaterializeBatch() {}
 
-  /** Before a verb that writes these. Waits for rows that are locked, as the verb would. */
+  /** Called before a verb that writes these. Waits for locked rows, as the verb would. */
   public static void leases(Connection connection, Collection<Lease> leases) throws SQLException {
     found(SOME, connection, leases);
   }
 
   /**
-   * The same without waiting, for those that must not wait for a handler's own transaction; the
+   * The same without waiting, for callers that must not wait for a handler's own transaction; the
    * answer has the jobs that were in batches.
    */
   public static List<Found> unlocked(Connection connection, Collection<Lease> leases)
@@ -184,19 +186,19 @@ public final class MaterializeBatch {
     reading(connection, () -> ALL.on(connection));
   }
 
-  private interface Written {
+  private interface Statement {
     Sql.Call call() throws SQLException;
   }
 
   /** On a server that allows no writes, jobs in batches are read as PENDING. */
-  private static void reading(Connection connection, Written written) throws SQLException {
+  private static void reading(Connection connection, Statement statement) throws SQLException {
     try {
       if (!isNone(connection)) {
-        written.call().listByKey(Found::read);
+        statement.call().listByKey(Found::read);
       }
-    } catch (SQLException trouble) {
-      if (!SqlErrors.isReadOnly(trouble) || !connection.getAutoCommit()) {
-        throw trouble;
+    } catch (SQLException e) {
+      if (!SqlErrors.isReadOnly(e) || !connection.getAutoCommit()) {
+        throw e;
       }
     }
   }

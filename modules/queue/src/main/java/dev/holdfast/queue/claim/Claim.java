@@ -10,6 +10,8 @@ import dev.holdfast.queue.jdbc.AttributesJson;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.maintenance.Promote;
+import dev.holdfast.queue.maintenance.Unblock;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.ClaimableSql;
@@ -121,7 +123,7 @@ public final class Claim {
     LOCAL,
     /** Settles them in this process, many at a time: of a backlog it gets batches. */
     LOCAL_IN_BATCHES,
-    /** The answer goes on over HTTP, and may be lost on that way. */
+    /** The answer is sent over HTTP, and may be lost there. */
     REMOTE
   }
 
@@ -149,6 +151,7 @@ public final class Claim {
   }
 
   /**
+   * @param cancelGrace how long the worker lets a handler take to stop
    * @param tenant whose jobs; null for all
    */
   public Claimed from(
@@ -156,10 +159,12 @@ public final class Claim {
       int most,
       String worker,
       Duration lease,
+      Duration cancelGrace,
       @Nullable String tenant,
       Receiver receiver) {
     ClaimRequest request =
-        new ClaimRequest(queue, most, worker, lease, tenant).remote(receiver == Receiver.REMOTE);
+        new ClaimRequest(queue, most, worker, lease, cancelGrace, tenant)
+            .remote(receiver == Receiver.REMOTE);
     if (byRulesLast.contains(queue)) {
       ClaimByRules.Taken taken = takeByRules(request);
       if (!taken.jobs().isEmpty()) {
@@ -170,7 +175,7 @@ public final class Claim {
     ClaimCursor cursor = cursors.computeIfAbsent(key, name -> new ClaimCursor(System::nanoTime));
     double[] from = cursor.next();
     List<LeasedJob> jobs = first(request, cursor, from, receiver);
-    if (jobs.isEmpty() && cursor.shouldLookAgain(from)) {
+    if (jobs.isEmpty() && cursor.shouldScanFully(from)) {
       from = cursor.next();
       jobs = take(request, cursor, from);
     }
@@ -201,7 +206,7 @@ public final class Claim {
     }
     // A retry is due but was not promoted here: another connection is promoting it right now.
     Duration next = elsewhere ? IN_A_MOMENT : probe.nextDue();
-    return new Claimed(jobs, sooner(next, cursor.nextFullLook(from)));
+    return new Claimed(jobs, sooner(next, cursor.nextFullScan(from)));
   }
 
   private ClaimByRules.Taken takeByRules(ClaimRequest request) {
@@ -265,7 +270,7 @@ public final class Claim {
     return taken.stream().sorted(Taken.ORDER).map(Taken::job).toList();
   }
 
-  /** Jobs that lie under this worker's name, for it to tell which of them it knows. */
+  /** The leases under this worker's name, for it to find those it does not know. */
   public static List<Lease> heldBy(Connection connection, String worker) throws SQLException {
     MaterializeBatch.ofWorkers(connection, worker);
     return HELD_BY.on(connection).set("worker", worker).list(Rows::lease);

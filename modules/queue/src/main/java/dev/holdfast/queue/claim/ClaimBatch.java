@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  * are written once, when they are settled. See {@link BatchSql} for how other claims know.
  */
 final class ClaimBatch {
-  // Nothing but the claim is written, and its jobs are not even locked: whoever else changes a
-  // PENDING job keeps batch claims out first. It must not wait for a row while it has the queue to
-  // itself, so what cannot be in a batch is taken row by row only if nobody else has it: jobs that
-  // were attempted before, that hold a unique key, or whose deadline is watched. The answer is
-  // short, so that a worker that stopped reading cannot keep the lock; see FETCH.
+  // Nothing but the claim is written, and its jobs are not even locked: a verb that changes a
+  // PENDING job keeps batch claims out first. It must not wait for a row while it has the exclusive
+  // lock of the queue, so jobs that cannot be in a batch are taken row by row only if they are not
+  // locked: jobs that were attempted before, that hold a unique key, or that have a deadline. The
+  // answer is short, so that a worker that stopped reading cannot keep the lock; see FETCH.
   private static final Sql CLAIM =
       Sql.of(
           """
@@ -61,8 +61,10 @@ final class ClaimBatch {
              WHERE j.ctid = ANY (ARRAY(SELECT a.place FROM apart a))
             RETURNING j.ctid AS place, j.id, j.attempt
           ), claimed AS (
-            INSERT INTO holdfast.claim (queue, worker_id, started_at, lease_expires_at, job_ids)
-            SELECT :queue, :worker, statement_timestamp(), ${expires}, array_agg(p.id)
+            INSERT INTO holdfast.claim
+              (queue, worker_id, started_at, lease_expires_at, cancel_grace_ms, job_ids)
+            SELECT :queue, :worker, statement_timestamp(), ${expires}, :cancelGrace,
+                   array_agg(p.id)
               FROM picked p
              WHERE p.in_batch
             HAVING count(*) > 0
@@ -126,19 +128,19 @@ final class ClaimBatch {
     List<Picked> picked;
     try {
       picked = claim(request, from);
-    } catch (DatabaseException trouble) {
-      if (trouble.getCause() instanceof SQLException cause && SqlErrors.isLockNotFree(cause)) {
+    } catch (DatabaseException e) {
+      if (e.getCause() instanceof SQLException cause && SqlErrors.isLockNotFree(cause)) {
         return Optional.empty();
       }
-      throw trouble;
+      throw e;
     }
     List<Claim.Taken> taken;
     boolean readable = true;
     try {
       taken = fetch(picked, true);
-    } catch (DatabaseException trouble) {
-      if (!UnreadableJobs.mayHelp(trouble)) {
-        throw trouble;
+    } catch (DatabaseException e) {
+      if (!UnreadableJobs.mayHelp(e)) {
+        throw e;
       }
       taken = fetch(picked, false);
       readable = false;

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * suspects.
  *
  * <p>Counting and claiming must be one step for all workers, or two of them count the same slot
- * below the limit as theirs. Claims of such a queue therefore take turns by an advisory lock, and
- * count in a statement of its own once they have it: the statement that waits for a lock has a
+ * below the limit as theirs. Claims of such a queue are therefore serialized by an advisory lock,
+ * and count in a separate statement once they have it: the statement that waits for a lock has a
  * snapshot from before the wait.
  */
 final class ClaimByRules {
@@ -63,13 +63,13 @@ final class ClaimByRules {
           Sql.fragment(
               """
               ${capacity}, keyed AS MATERIALIZED (
-                SELECT hop.key, hop.tenant,
-                       hop.allowed
+                SELECT wanted.key, wanted.tenant,
+                       wanted.allowed
                        - (SELECT count(*) FROM holdfast.job r
                            WHERE r.queue = :queue AND r.state = 'RUNNING'
-                             AND r.concurrency_key = hop.key AND r.tenant = hop.tenant) AS free_slots
+                             AND r.concurrency_key = wanted.key AND r.tenant = wanted.tenant) AS free_slots
                   FROM unnest(:keys::text[], :keyTenants::text[], :keyLimits::int4[])
-                         AS hop(key, tenant, allowed)
+                         AS wanted(key, tenant, allowed)
               ), without_rules AS MATERIALIZED (
                 SELECT pick.*
                   FROM generate_series(0, 9) AS lane(priority)
@@ -116,7 +116,7 @@ final class ClaimByRules {
 
   private static final int KEYS_A_PAGE = 200;
 
-  /** The next claim goes on where this one stopped. */
+  /** The next claim continues where this one stopped. */
   private static final int PAGES_A_CLAIM = 10;
 
   private final Map<String, RulesSnapshot.Key> lastKey = new ConcurrentHashMap<>();
@@ -141,31 +141,35 @@ final class ClaimByRules {
   }
 
   /**
-   * What one turn gave.
+   * The jobs of one page of keys, claimed in one transaction.
    *
    * @param next where the next page of keys begins; null when no page is to follow
    */
-  record Turn(
+  record Page(
       List<LeasedJob> jobs, boolean whenEmpty, boolean byRules, RulesSnapshot.@Nullable Key next) {
-    static Turn last(List<LeasedJob> jobs) {
-      return new Turn(jobs, false, true, null);
+    static Page last(List<LeasedJob> jobs) {
+      return new Page(jobs, false, true, null);
     }
   }
 
-  /** One page of keys after the other, each in a turn of its own, so that others get theirs. */
+  /**
+   * One page of keys after the other, each in its own transaction, so that the lock is not held
+   * long.
+   */
   Taken take(Database database, ClaimRequest request) {
     RulesSnapshot.Key start = lastKey.getOrDefault(request.queue(), RulesSnapshot.Key.FIRST);
     RulesSnapshot.Key from = start;
     boolean around = start.equals(RulesSnapshot.Key.FIRST);
     List<LeasedJob> jobs = new ArrayList<>();
     for (int page = 0; page < PAGES_A_CLAIM && jobs.size() < request.most(); page++) {
-      Turn turn = inTurn(database, request, from, around ? start : RulesSnapshot.Key.FIRST, jobs);
-      jobs.addAll(turn.jobs());
-      if (turn.next() == null) {
+      Page claimed = page(database, request, from, around ? start : RulesSnapshot.Key.FIRST, jobs);
+      jobs.addAll(claimed.jobs());
+      if (claimed.next() == null) {
         lastKey.put(request.queue(), from);
-        return new Taken(List.copyOf(jobs), turn.whenEmpty() && jobs.isEmpty(), turn.byRules());
+        return new Taken(
+            List.copyOf(jobs), claimed.whenEmpty() && jobs.isEmpty(), claimed.byRules());
       }
-      from = turn.next();
+      from = claimed.next();
       if (from.equals(RulesSnapshot.Key.FIRST) && around) {
         break;
       }
@@ -176,11 +180,11 @@ final class ClaimByRules {
   }
 
   /**
-   * A turn that comes upon an unreadable job gives nothing, and those before it keep theirs; the
-   * next claim begins with it. Any other failure is for the worker to clear up: it cannot know what
-   * became of this turn, and asks for all that lies under its name.
+   * A page with an unreadable job gives nothing, and the pages before it keep their jobs; the next
+   * claim begins with it. Any other failure is left to the worker: whether this page committed is
+   * unknown, so the worker asks for all leases under its name.
    */
-  private Turn inTurn(
+  private Page page(
       Database database,
       ClaimRequest request,
       RulesSnapshot.Key from,
@@ -188,46 +192,46 @@ final class ClaimByRules {
       List<LeasedJob> before) {
     ClaimRequest rest = request.most(request.most() - before.size());
     try {
-      return database.transactBegunByWork("claim", in -> takeInTurn(in, rest, from, until));
-    } catch (DatabaseException trouble) {
-      if (before.isEmpty() || !UnreadableJobs.mayHelp(trouble)) {
-        throw trouble;
+      return database.transactBegunByWork("claim", in -> takePage(in, rest, from, until));
+    } catch (DatabaseException e) {
+      if (before.isEmpty() || !UnreadableJobs.mayHelp(e)) {
+        throw e;
       }
-      return Turn.last(List.of());
+      return Page.last(List.of());
     }
   }
 
-  Turn takeInTurn(
+  Page takePage(
       Connection connection, ClaimRequest request, RulesSnapshot.Key from, RulesSnapshot.Key until)
       throws SQLException {
-    RulesSnapshot look = RulesSnapshot.inTurn(connection, request, from, until, keysAPage);
-    int allowed = look.allows(request.most());
-    if (allowed == 0 || look.workerIsReserved()) {
-      return Turn.last(List.of());
+    RulesSnapshot rules = RulesSnapshot.lockAndRead(connection, request, from, until, keysAPage);
+    int allowed = rules.allows(request.most());
+    if (allowed == 0 || rules.workerIsReserved()) {
+      return Page.last(List.of());
     }
-    if (look.suspectWaits() && look.workerIsEmpty()) {
+    if (rules.suspectWaits() && rules.workerIsEmpty()) {
       List<LeasedJob> suspect = takeSuspect(connection, request);
       if (!suspect.isEmpty()) {
-        spend(connection, request, look, 1);
-        return Turn.last(suspect);
+        spend(connection, request, rules, 1);
+        return Page.last(suspect);
       }
     }
-    if (look.workerIsNext()) {
-      return new Turn(List.of(), true, true, null);
+    if (rules.workerIsNext()) {
+      return new Page(List.of(), true, true, null);
     }
-    List<LeasedJob> jobs = takeWithinRules(connection, request.most(allowed), look.keys());
-    spend(connection, request, look, jobs.size());
-    if (!look.findsRules() && from.equals(RulesSnapshot.Key.FIRST)) {
-      return new Turn(jobs, false, false, null);
+    List<LeasedJob> jobs = takeWithinRules(connection, request.most(allowed), rules.keys());
+    spend(connection, request, rules, jobs.size());
+    if (!rules.findsRules() && from.equals(RulesSnapshot.Key.FIRST)) {
+      return new Page(jobs, false, false, null);
     }
-    boolean more = look.keys().size() == keysAPage;
-    return new Turn(jobs, false, true, more ? look.keys().getLast() : RulesSnapshot.Key.FIRST);
+    boolean more = rules.keys().size() == keysAPage;
+    return new Page(jobs, false, true, more ? rules.keys().getLast() : RulesSnapshot.Key.FIRST);
   }
 
   private static void spend(
-      Connection connection, ClaimRequest request, RulesSnapshot look, int started)
+      Connection connection, ClaimRequest request, RulesSnapshot rules, int started)
       throws SQLException {
-    if (look.tokens() != null) {
+    if (rules.tokens() != null) {
       RateTokens.spend(connection, request.queue(), started);
     }
   }

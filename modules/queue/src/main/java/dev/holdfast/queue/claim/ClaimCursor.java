@@ -7,39 +7,37 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a claim begins to look, when looking from the start is slow or about to be.
+ * Where the index scan of a claim begins, when a full index scan is slow or about to be.
  *
- * <p>Claimed jobs leave dead entries at the front of the claim index, and each claim walks over
- * them until a vacuum has cleared them away: further every time while a heap of jobs is worked off,
- * and for ever while some transaction holds an old snapshot. So after a large claim, or a few slow
- * ones, the next begins where the last one did, priority by priority. What commits late with an
- * earlier time, or goes back to its old place in the queue, may lie before that; it is found by a
- * look from the start, which comes again after a while, and at once when nothing else is found.
- * While claims are small and quick nothing of this happens.
+ * <p>Claimed jobs leave dead entries at the front of the claim index, and each claim scans them
+ * until a vacuum has removed them: more of them every time while a backlog drains, and without end
+ * while some transaction holds an old snapshot. So after a large claim, or a few slow ones, the
+ * next scan begins where the last one did, priority by priority. A job that commits late with an
+ * earlier time, or is requeued with its old one, may be before that; a full index scan finds it,
+ * which is made again after a while, and at once when nothing else is found. While claims are small
+ * and quick every scan is a full one.
  */
 final class ClaimCursor {
   static final double NONE = Double.NEGATIVE_INFINITY;
   private static final int LANES = 10;
 
-  /** More than a claim of so many rows takes by itself. */
+  /** A claim that takes longer, plus the time per row, is slow. */
   private static final Duration SLOW = Duration.ofMillis(15);
 
-  /** One slow claim may be the machine's doing; so many in a row are not. */
-  static final int NO_CHANCE = 3;
+  /** One slow claim may be due to a busy machine; so many in a row are not. */
+  static final int SLOW_CLAIMS = 3;
 
   private static final Duration SLOW_PER_ROW = Duration.ofNanos(60_000);
 
-  /** A claim that finds so many at once has a backlog before it. */
+  /** A claim that finds so many jobs at once reads from a backlog. */
   static final int LARGE = 100;
 
-  /**
-   * A look from the start may take up a twentieth of the time, and half of it in an empty queue.
-   */
+  /** Full index scans may take a twentieth of the time, and half of it in an empty queue. */
   private static final int RARELY = 20;
 
   private static final int SOMETIMES = 2;
 
-  /** Times are read as seconds with a fraction; what lies closer together is not told apart. */
+  /** Times are read as seconds with a fraction; closer times count as equal. */
   private static final double PRECISION = 1e-5;
 
   private final LongSupplier nanos;
@@ -63,7 +61,7 @@ final class ClaimCursor {
     return cursors.clone();
   }
 
-  /** What a claim that began at these floors has found, and how long it took. */
+  /** What a claim that began at these cursors has found, and how long it took. */
   synchronized void claimed(double[] from, List<Claim.Taken> taken, long took) {
     found = taken.size();
     boolean full = isFull(from);
@@ -73,7 +71,7 @@ final class ClaimCursor {
     }
     boolean slow = took > SLOW.toNanos() + SLOW_PER_ROW.toNanos() * taken.size();
     slowInARow = !full ? slowInARow : slow ? slowInARow + 1 : 0;
-    if (!taken.isEmpty() && (raised || slowInARow >= NO_CHANCE || taken.size() >= LARGE)) {
+    if (!taken.isEmpty() && (raised || slowInARow >= SLOW_CLAIMS || taken.size() >= LARGE)) {
       raise(taken);
     }
   }
@@ -97,8 +95,8 @@ final class ClaimCursor {
     raised = true;
   }
 
-  /** Whether a claim that found nothing should look again, from the start. */
-  synchronized boolean shouldLookAgain(double[] from) {
+  /** Whether a claim that found nothing should be repeated with a full index scan. */
+  synchronized boolean shouldScanFully(double[] from) {
     if (isFull(from) || sinceFull() < SOMETIMES * fullCost) {
       return false;
     }
@@ -115,12 +113,12 @@ final class ClaimCursor {
     return nanos.getAsLong() - fullAt;
   }
 
-  /** When a claim that found nothing may look from the start; null when that is what it did. */
-  synchronized @Nullable Duration nextFullLook(double[] from) {
+  /** How long until a full index scan is allowed; null when the claim made one. */
+  synchronized @Nullable Duration nextFullScan(double[] from) {
     return isFull(from) ? null : Duration.ofNanos(Math.max(0, SOMETIMES * fullCost - sinceFull()));
   }
 
   private static boolean isFull(double[] from) {
-    return Arrays.stream(from).allMatch(floor -> floor == NONE);
+    return Arrays.stream(from).allMatch(cursor -> cursor == NONE);
   }
 }

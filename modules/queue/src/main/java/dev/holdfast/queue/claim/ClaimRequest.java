@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
  * What a worker asks for.
  *
  * @param most how many jobs at most
+ * @param cancelGrace how long the worker lets a handler take to stop
  * @param tenant whose jobs; null for all
- * @param remote whether the answer goes on over HTTP, and may be lost on that way
+ * @param remote whether the answer is sent over HTTP, and may be lost there
  * @param payloads whether the claim reads them, see {@link UnreadableJobs}
  */
 record ClaimRequest(
@@ -17,23 +18,30 @@ record ClaimRequest(
     int most,
     String worker,
     Duration lease,
+    Duration cancelGrace,
     @Nullable String tenant,
     boolean remote,
     boolean payloads) {
-  ClaimRequest(String queue, int most, String worker, Duration lease, @Nullable String tenant) {
-    this(queue, most, worker, lease, tenant, false, true);
+  ClaimRequest(
+      String queue,
+      int most,
+      String worker,
+      Duration lease,
+      Duration cancelGrace,
+      @Nullable String tenant) {
+    this(queue, most, worker, lease, cancelGrace, tenant, false, true);
   }
 
   ClaimRequest remote(boolean value) {
-    return new ClaimRequest(queue, most, worker, lease, tenant, value, payloads);
+    return new ClaimRequest(queue, most, worker, lease, cancelGrace, tenant, value, payloads);
   }
 
   ClaimRequest most(int value) {
-    return new ClaimRequest(queue, value, worker, lease, tenant, remote, payloads);
+    return new ClaimRequest(queue, value, worker, lease, cancelGrace, tenant, remote, payloads);
   }
 
   ClaimRequest withoutPayloads(int most) {
-    return new ClaimRequest(queue, most, worker, lease, tenant, remote, false);
+    return new ClaimRequest(queue, most, worker, lease, cancelGrace, tenant, remote, false);
   }
 
   /** Binds what every claim statement has. */
@@ -41,6 +49,7 @@ record ClaimRequest(
     return call.set("queue", queue)
         .set("worker", worker)
         .set("lease", lease)
+        .set("cancelGrace", cancelGrace)
         .set("remote", remote)
         .tenant(tenant);
   }

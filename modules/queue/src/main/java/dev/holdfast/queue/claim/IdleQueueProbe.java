@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a claim came back empty: asked only then, so that a busy queue never pays for it.
+ * Why a claim found no job: run only then, so that it costs a busy queue nothing.
  *
  * <p>Every search of the table job is for the first row in the order of an index: see {@link
  * ClaimableSql}.

@@ -6,7 +6,7 @@ import java.sql.SQLException;
 
 /**
  * The tokens of a queue's rate limit, one for each start: a bucket that fills evenly and holds the
- * tokens of one period, so a queue that was quiet may begin with a burst. Used only under the turn
+ * tokens of one period, so a queue that was quiet may begin with a burst. Used only under the lock
  * of {@link ClaimByRules}.
  */
 final class RateTokens {

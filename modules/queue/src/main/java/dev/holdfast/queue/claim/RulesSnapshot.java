@@ -61,13 +61,15 @@ record RulesSnapshot(
           "tenant",
           TenantSql.isOf("j"));
 
-  // Sent at once: the beginning of the transaction, the wait for the turn and for batch claims to
-  // end, and the look, which is a statement of its own because one that waits for a lock has a
-  // snapshot from before the wait. The turn comes first: who waits for it keeps no batch claim out.
+  // Sent in one round trip: BEGIN, the wait for the advisory lock of the queue and for batch claims
+  // to end, and the query, which is a separate statement because one that waits for a lock has a
+  // snapshot from before the wait. The lock of the queue comes first: a claim that waits for it
+  // keeps no batch claim out.
   //
-  // The keys are found by hopping from one to the next along the index, so that a key with a
-  // million jobs costs one hop. That they are not null is said for the planner alone: the index
-  // has only such, and the planner does not conclude that from a comparison of rows.
+  // The keys are found by a loose index scan: each step of the recursion reads the first entry of
+  // the next key, so that a key with a million jobs costs one index probe. That they are not null
+  // is said for the planner alone: the index has only such, and the planner does not conclude that
+  // from a comparison of rows.
   //
   // A suspect is given only to a worker that runs no other job, and that worker is reserved until
   // the suspect has ended. On a busy queue no worker would ever be empty: so while a suspect waits,
@@ -80,30 +82,30 @@ record RulesSnapshot(
           SELECT ${keepBatchesOut};
           WITH RECURSIVE filled AS (
             ${fill}
-          ), hop(key, tenant, allowed, n) AS (
+          ), loose_scan(key, tenant, allowed, n) AS (
             (SELECT j.concurrency_key, j.tenant, j.concurrency_limit, 1
                FROM holdfast.job j
               WHERE j.queue = :queue AND ${keyed}
                 AND (j.concurrency_key, j.tenant) > (:afterKey, :afterTenant)
               ORDER BY j.concurrency_key, j.tenant, j.priority, j.run_at, j.id LIMIT 1)
             UNION ALL
-            SELECT next.concurrency_key, next.tenant, next.concurrency_limit, hop.n + 1
-              FROM hop
+            SELECT next.concurrency_key, next.tenant, next.concurrency_limit, loose_scan.n + 1
+              FROM loose_scan
              CROSS JOIN LATERAL (
                SELECT j.concurrency_key, j.tenant, j.concurrency_limit
                  FROM holdfast.job j
                 WHERE j.queue = :queue AND ${keyed}
-                  AND (j.concurrency_key, j.tenant) > (hop.key, hop.tenant)
+                  AND (j.concurrency_key, j.tenant) > (loose_scan.key, loose_scan.tenant)
                 ORDER BY j.concurrency_key, j.tenant, j.priority, j.run_at, j.id LIMIT 1) AS next
-             WHERE hop.n < :mostKeys
-               AND (:untilKey = '' OR (hop.key, hop.tenant) < (:untilKey, :untilTenant))
+             WHERE loose_scan.n < :mostKeys
+               AND (:untilKey = '' OR (loose_scan.key, loose_scan.tenant) < (:untilKey, :untilTenant))
           )
           SELECT (SELECT rate_tokens FROM filled) AS tokens,
                  (SELECT q.max_running FROM holdfast.queue q WHERE q.name = :queue) IS NOT NULL
                    AS limited,
-                 ARRAY(SELECT key FROM hop ORDER BY n) AS keys,
-                 ARRAY(SELECT tenant FROM hop ORDER BY n) AS tenants,
-                 ARRAY(SELECT allowed FROM hop ORDER BY n) AS limits,
+                 ARRAY(SELECT key FROM loose_scan ORDER BY n) AS keys,
+                 ARRAY(SELECT tenant FROM loose_scan ORDER BY n) AS tenants,
+                 ARRAY(SELECT allowed FROM loose_scan ORDER BY n) AS limits,
                  ${reserved} AS worker_is_reserved,
                  suspect.id IS NOT NULL AS suspect_waits,
                  suspect.id IS NOT NULL AND (
@@ -138,27 +140,28 @@ record RulesSnapshot(
           "due",
           DUE_SUSPECT);
 
-  /** How many statements are sent before the look. */
+  /** How many statements are sent before the query. */
   private static final int BEFORE = Database.BEGIN_STATEMENTS + 2;
 
   /**
-   * Waits for the turn; the transaction has it until it ends, and no batch claim takes jobs of the
-   * queue meanwhile. Jobs in batches run, and are materialized before they are counted.
+   * Waits for the lock of the queue, which the transaction holds until it ends; meanwhile no batch
+   * claim takes jobs of the queue. Jobs in batches run, and are materialized before they are
+   * counted.
    *
-   * @param until the last key to look at; {@link Key#FIRST} for all
+   * @param until the last key to read; {@link Key#FIRST} for all
    */
-  static RulesSnapshot inTurn(
+  static RulesSnapshot lockAndRead(
       Connection connection, ClaimRequest request, Key after, Key until, int mostKeys)
       throws SQLException {
-    RulesSnapshot look = look(connection, request, after, until, mostKeys);
-    if (!look.batches()) {
-      return look;
+    RulesSnapshot rules = query(connection, request, after, until, mostKeys);
+    if (!rules.batches()) {
+      return rules;
     }
     MaterializeBatch.ofQueue(connection, request.queue(), request.worker());
-    return look(connection, request, after, until, mostKeys);
+    return query(connection, request, after, until, mostKeys);
   }
 
-  private static RulesSnapshot look(
+  private static RulesSnapshot query(
       Connection connection, ClaimRequest request, Key after, Key until, int mostKeys)
       throws SQLException {
     return SQL.on(connection)

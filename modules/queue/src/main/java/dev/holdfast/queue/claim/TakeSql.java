@@ -20,7 +20,7 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
             , attempt = j.attempt + 1, worker_id = :worker,
                  started_at = statement_timestamp(), heartbeat_at = statement_timestamp(),
                  claimed_over_http = :remote,
-                 lease_expires_at = ${expires},
+                 lease_expires_at = ${expires}, cancel_grace_ms = :cancelGrace,
                  event_count = j.event_count + 1, started_event_number = j.event_count + 1,
                  progress = NULL, progress_message = NULL
             """
@@ -29,7 +29,7 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
   /** When the lease of a claim runs out. */
   static final String EXPIRES = "statement_timestamp() + :lease * interval '1 millisecond'";
 
-  /** What a worker is told of a job. */
+  /** The columns of a job that a worker gets. */
   static final String COLUMNS =
       """
       j.id, j.attempt, j.kind, j.queue, ${payload} AS payload, j.tenant, j.workspace,

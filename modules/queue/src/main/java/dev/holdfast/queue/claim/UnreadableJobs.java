@@ -83,8 +83,8 @@ final class UnreadableJobs {
   }
 
   /** True when it may be a payload that broke the claim, and not the way to the server. */
-  static boolean mayHelp(DatabaseException trouble) {
-    return trouble.getCause() instanceof SQLException cause
+  static boolean mayHelp(DatabaseException error) {
+    return error.getCause() instanceof SQLException cause
         && (SqlErrors.isUnreadable(cause)
             || SqlErrors.isOutOfMemory(cause)
             || SqlErrors.isTimeLimit(cause));
@@ -99,11 +99,11 @@ final class UnreadableJobs {
   List<LeasedJob> ifNeeded(ClaimRequest request, Claiming claiming) {
     try {
       return claiming.take(request);
-    } catch (DatabaseException trouble) {
-      if (!mayHelp(trouble)) {
-        throw trouble;
+    } catch (DatabaseException e) {
+      if (!mayHelp(e)) {
+        throw e;
       }
-      log.warn("a claim failed; its jobs are read one by one: {}", trouble.getMessage());
+      log.warn("a claim failed; its jobs are read one by one: {}", e.getMessage());
     }
     List<LeasedJob> claimed;
     List<LeasedJob> readable;
@@ -147,12 +147,12 @@ final class UnreadableJobs {
         end(lease, "it has more than %,d bytes".formatted(Limits.BULK_BYTES));
       }
       return payload.stream().flatMap(Optional::stream).map(job::payload).findFirst();
-    } catch (DatabaseException trouble) {
-      if (!mayHelp(trouble)) {
-        throw trouble;
+    } catch (DatabaseException e) {
+      if (!mayHelp(e)) {
+        throw e;
       }
-      String why = String.valueOf(trouble.getMessage());
-      if (trouble.getCause() instanceof SQLException cause && SqlErrors.isUnreadable(cause)) {
+      String why = String.valueOf(e.getMessage());
+      if (e.getCause() instanceof SQLException cause && SqlErrors.isUnreadable(cause)) {
         end(lease, why);
       } else {
         putOff(lease, why);
@@ -170,7 +170,7 @@ final class UnreadableJobs {
             Failure.of(
                 FailureCategory.DATA_QUALITY,
                 Failure.PAYLOAD_UNREADABLE,
-                "the database cannot give the payload back; it lies in holdfast.unreadable_payload: "
+                "the database cannot read the payload back; it is kept in holdfast.unreadable_payload: "
                     + why),
             Duration.ZERO);
     database.transact(

@@ -4,18 +4,17 @@ import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.BatchSql;
+import dev.holdfast.queue.sql.CancelGraceSql;
 import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.TenantSql;
 import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +45,7 @@ public final class Cancel {
       Sql.of(
           """
           ${family}
-          SELECT j.id, j.queue, ${unwritten} AS unwritten
+          SELECT j.id, j.queue, ${notMaterialized} AS not_materialized
             FROM holdfast.job j
            WHERE j.id IN (SELECT id FROM family) AND ${tenant}
            ORDER BY j.id
@@ -54,8 +53,8 @@ public final class Cancel {
           """,
           "family",
           FAMILY,
-          "unwritten",
-          BatchSql.isUnwritten("j"),
+          "notMaterialized",
+          BatchSql.isNotMaterialized("j"),
           "tenant",
           TenantSql.isOf("j"));
 
@@ -76,14 +75,14 @@ public final class Cancel {
                heartbeat_at = CASE h.state WHEN 'RUNNING' THEN j.heartbeat_at END,
                lease_expires_at = CASE h.state WHEN 'RUNNING' THEN j.lease_expires_at END,
                cancel_requested_at = clock_timestamp(),
-               cancel_deadline = clock_timestamp() + :grace * interval '1 millisecond',
+               cancel_deadline = clock_timestamp() + ${grace},
                cancel_reason = :reason,
                event_count = j.event_count + 1
           FROM held h
          WHERE j.id = h.id AND NOT h.asked
            AND (h.state = 'RUNNING' OR ${from})
         RETURNING j.id, j.state, j.attempt, j.event_count
-      ), told AS (
+      ), event_inserted AS (
         ${event}
       )
       SELECT h.id, h.state AS was, m.state AS became
@@ -96,6 +95,8 @@ public final class Cancel {
           TenantSql.isOf("j"),
           "set",
           CANCELLED.set("CASE h.state WHEN 'RUNNING' THEN j.state ELSE 'CANCELLED' END"),
+          "grace",
+          CancelGraceSql.of("j"),
           "from",
           CANCELLED.isFrom("h"),
           "event",
@@ -107,8 +108,8 @@ public final class Cancel {
 
   private Cancel() {}
 
-  /** A job that no worker had claimed before, in the rows that were locked. */
-  private record Unwritten(JobId job, String queue, boolean unwritten) {}
+  /** A locked row: no claim has written it, if it is not materialized. */
+  private record Locked(JobId job, String queue, boolean notMaterialized) {}
 
   /**
    * In one transaction.
@@ -120,25 +121,23 @@ public final class Cancel {
       List<JobId> jobs,
       boolean cascade,
       String reason,
-      Duration grace,
       @Nullable String tenant)
       throws SQLException {
-    String why = reason.isBlank() ? "requested" : Text.excerpt(reason, Limits.REASON_CHARS);
-    writeOut(connection, jobs, cascade, tenant);
+    String why = reason.isBlank() ? "requested" : Limits.reason(reason);
+    materialize(connection, jobs, cascade, tenant);
     return SQL.on(connection)
         .array("jobs", "uuid", jobs, job -> job)
         .set("cascade", cascade)
         .tenant(tenant)
-        .set("grace", grace)
         .set("reason", why)
         .list(Cancel::read);
   }
 
-  /** A job in a batch runs, and its worker is to be asked. */
-  private static void writeOut(
+  /** A job in a batch runs: its row must show that before it is cancelled. */
+  private static void materialize(
       Connection connection, List<JobId> jobs, boolean cascade, @Nullable String tenant)
       throws SQLException {
-    List<Unwritten> unwritten =
+    List<Locked> notMaterialized =
         LOCK
             .on(connection)
             .array("jobs", "uuid", jobs, job -> job)
@@ -146,15 +145,17 @@ public final class Cancel {
             .tenant(tenant)
             .list(
                 row ->
-                    new Unwritten(
-                        Rows.id(row, "id"), row.getString("queue"), row.getBoolean("unwritten")))
+                    new Locked(
+                        Rows.id(row, "id"),
+                        row.getString("queue"),
+                        row.getBoolean("not_materialized")))
             .stream()
-            .filter(Unwritten::unwritten)
+            .filter(Locked::notMaterialized)
             .toList();
     MaterializeBatch.beforeChange(
         connection,
-        unwritten.stream().map(Unwritten::job).toList(),
-        unwritten.stream().map(Unwritten::queue).collect(Collectors.toSet()));
+        notMaterialized.stream().map(Locked::job).toList(),
+        notMaterialized.stream().map(Locked::queue).collect(Collectors.toSet()));
   }
 
   private static Cancellation read(ResultSet row) throws SQLException {

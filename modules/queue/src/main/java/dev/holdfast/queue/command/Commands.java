@@ -23,9 +23,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What operators ask of jobs that run in steps; their workers hear it with their heartbeats. */
+/** Commands for jobs that run in steps; their workers get them with their heartbeats. */
 public final class Commands {
-  // A step that was begun has a row; one that is still to come may stand in the payload.
+  // A step that was begun has a row; one that is still to come may be in the payload.
   private static final Sql STEP =
       Sql.of(
           """
@@ -57,7 +57,7 @@ public final class Commands {
            WHERE j.id = :job
           """);
 
-  // Who asked for a step, and why, must not be lost before it is honoured: where a step is asked
+  // Who asked for a step, and why, must not be lost before it is handled: where a step is asked
   // for, the row says it of that, otherwise of what holds the job up.
   private static final Sql HOLD_UP =
       Sql.of(
@@ -120,7 +120,7 @@ public final class Commands {
            WHERE job_id = :job AND action IS NOT NULL
           """);
 
-  private static final Sql HONOURED =
+  private static final Sql REMOVE_HANDLED =
       Sql.of(
           """
           WITH gone AS (
@@ -136,7 +136,7 @@ public final class Commands {
   private static final Sql TELL =
       Sql.of(
           """
-          WITH told AS (
+          WITH event_inserted AS (
             ${event}
           )
           UPDATE holdfast.job SET event_count = event_count + 1 WHERE id = :job
@@ -229,7 +229,7 @@ public final class Commands {
         .list(row -> row.getString("step_id"));
   }
 
-  /** Steps that are done and will not be, once what is asked of the job has been honoured. */
+  /** Completed steps that run again once the pending command is handled. */
   public static List<String> stepsToRepeat(Connection connection, JobId job) throws SQLException {
     List<String> dropping =
         Stream.of(CommandAction.values())
@@ -323,10 +323,10 @@ public final class Commands {
         .set("reason", command.reason());
   }
 
-  /** A request that came after the honoured one stays. */
-  public static void honoured(Connection connection, JobId job, Instant requestedAt)
+  /** A command that came after the handled one stays. */
+  public static void removeHandled(Connection connection, JobId job, Instant requestedAt)
       throws SQLException {
-    HONOURED.on(connection).set("job", job).set("requestedAt", requestedAt).update();
+    REMOVE_HANDLED.on(connection).set("job", job).set("requestedAt", requestedAt).update();
   }
 
   /** From columns named as in the table, all null where nothing is asked. */

@@ -36,7 +36,7 @@ public final class Edit {
              WHERE j.id = h.id AND j.lease_expires_at IS NULL AND j.finished_at IS NULL
             RETURNING j.id, j.attempt, j.event_count, j.queue, h.priority AS old_priority,
                       h.run_at AS old_run_at, j.priority AS new_priority, j.run_at AS new_run_at
-          ), told AS (
+          ), event_inserted AS (
             ${event}
           )
           SELECT queue FROM edited

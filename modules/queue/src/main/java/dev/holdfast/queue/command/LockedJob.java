@@ -17,32 +17,32 @@ import org.jspecify.annotations.Nullable;
 /**
  * A job whose row the transaction has locked.
  *
- * @param unwritten no worker has claimed it before, or it is in a batch
+ * @param notMaterialized no claim has written its row: it was never claimed, or it is in a batch
  */
-record LockedJob(JobState state, String queue, boolean unwritten) {
-  // The row lock orders a command against the worker that honours an earlier request.
+record LockedJob(JobState state, String queue, boolean notMaterialized) {
+  // The row lock orders a command against the worker that handles an earlier one.
   private static final Sql LOCK =
       Sql.of(
           """
-          SELECT j.state, j.queue, ${unwritten} AS unwritten
+          SELECT j.state, j.queue, ${notMaterialized} AS not_materialized
             FROM holdfast.job j
            WHERE j.id = :job AND ${tenant}
              FOR NO KEY UPDATE
           """,
-          "unwritten",
-          BatchSql.isUnwritten("j"),
+          "notMaterialized",
+          BatchSql.isNotMaterialized("j"),
           "tenant",
           TenantSql.isOf("j"));
 
   /**
-   * Locks a job, and writes it out if it is in a batch: such a job runs.
+   * Locks a job, and materializes it if it is in a batch: such a job runs.
    *
    * @param tenant whose job it must be; null for any
    */
   static Optional<JobState> stateOf(Connection connection, JobId job, @Nullable String tenant)
       throws SQLException {
     Optional<LockedJob> locked = lock(connection, job, tenant);
-    if (locked.isPresent() && locked.get().unwritten()) {
+    if (locked.isPresent() && locked.get().notMaterialized()) {
       MaterializeBatch.beforeChange(connection, List.of(job), Set.of(locked.get().queue()));
       locked = lock(connection, job, tenant);
     }
@@ -58,6 +58,6 @@ record LockedJob(JobState state, String queue, boolean unwritten) {
     return new LockedJob(
         JobState.valueOf(row.getString("state")),
         row.getString("queue"),
-        row.getBoolean("unwritten"));
+        row.getBoolean("not_materialized"));
   }
 }

@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operator's second chance: a fresh budget for FAILED and CANCELLED jobs, the fence untouched.
- * One that has SUCCEEDED is requeued only to do some of its steps again.
+ * Requeues FAILED and CANCELLED jobs, resets their budgets, keeps the attempt number. A job that
+ * has SUCCEEDED is requeued only to run some of its steps again.
  */
 public final class Retry {
   private static final Sql ENDED_BADLY =
@@ -32,12 +32,12 @@ public final class Retry {
                  j.finished_at
             FROM holdfast.job j
            WHERE j.id = ANY (:jobs) AND ${from} AND ${tenant}
-             -- Without its payload it would be another job.
+             -- A job without its payload cannot run.
              AND NOT EXISTS (SELECT FROM holdfast.unreadable_payload u WHERE u.job_id = j.id)
            ORDER BY j.id
              FOR NO KEY UPDATE
-        ), kept AS (
-          -- Of an attempt that succeeded the timeline is read from the job's row, which loses it.
+        ), events_copied AS (
+          -- The last events of a succeeded attempt are columns of the job's row, which are reset here.
           ${before}
         ), moved AS (
           UPDATE holdfast.job j
@@ -51,10 +51,10 @@ public final class Retry {
             FROM held
            WHERE j.id = held.id AND ${from}
           RETURNING j.id, j.attempt, j.event_count, j.queue
-        ), told AS (
+        ), event_inserted AS (
           ${event}
         ), freed AS (
-          -- What was asked of its last run is over, and so is what that has spent.
+          -- Commands for its last run are void, and so are the resets it has used.
           DELETE FROM holdfast.job_command c USING moved m WHERE c.job_id = m.id
         ), refreshed AS (
           UPDATE holdfast.step s SET resets = 0 FROM moved m WHERE s.job_id = m.id AND s.resets > 0

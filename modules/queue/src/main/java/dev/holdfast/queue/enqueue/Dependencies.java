@@ -4,8 +4,8 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.queue.claim.Unblock;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.maintenance.Unblock;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashMap;
@@ -32,15 +32,15 @@ final class Dependencies {
 
   private Dependencies() {}
 
-  /** A dependency on a job for which another one stands is a dependency on that one. */
-  static void write(Connection connection, List<Job> jobs, Map<JobId, JobId> standsFor)
+  /** A dependency on a job that resolved to another id is a dependency on that one. */
+  static void write(Connection connection, List<Job> jobs, Map<JobId, JobId> resolvedId)
       throws SQLException {
     List<Edge> edges =
         jobs.stream()
             .flatMap(
                 job ->
                     job.dependsOn().stream()
-                        .map(on -> new Edge(job.id(), standsFor.getOrDefault(on, on))))
+                        .map(on -> new Edge(job.id(), resolvedId.getOrDefault(on, on))))
             .filter(edge -> !edge.job().equals(edge.on()))
             .toList();
     if (edges.isEmpty()) {
@@ -51,13 +51,13 @@ final class Dependencies {
           .array("jobs", "uuid", edges, Edge::job)
           .array("dependencies", "uuid", edges, Edge::on)
           .update();
-    } catch (SQLException trouble) {
-      if (FOREIGN_KEY_VIOLATION.equals(trouble.getSQLState())) {
+    } catch (SQLException e) {
+      if (FOREIGN_KEY_VIOLATION.equals(e.getSQLState())) {
         RefusedException refused = RefusedException.noSuchDependency();
-        refused.initCause(trouble);
+        refused.initCause(e);
         throw refused;
       }
-      throw trouble;
+      throw e;
     }
   }
 

@@ -46,8 +46,7 @@ record EncodedJob(Job job, Json payload, @Nullable String attributes) {
     long bytes = 0;
     for (EncodedJob each : jobs) {
       if (!ids.add(each.id())) {
-        throw new RefusedException(
-            Refusal.BAD_ID, "job " + each.id() + " stands twice in one enqueue");
+        throw new RefusedException(Refusal.BAD_ID, "job " + each.id() + " is twice in one enqueue");
       }
       if (jobs.size() > NEVER_TOO_LARGE) {
         bytes += Limits.bytes(each.payload);

@@ -24,9 +24,9 @@ import java.util.Set;
  */
 public final class Enqueue {
   /** How long an enqueue waits for a unique key that another open transaction holds. */
-  public static final Duration KEY_PATIENCE = Duration.ofSeconds(5);
+  public static final Duration KEY_LOCK_TIMEOUT = Duration.ofSeconds(5);
 
-  private static final Sql LIMIT_WAITS = Sql.of(Database.limitOnLocks(KEY_PATIENCE));
+  private static final Sql LIMIT_WAITS = Sql.of(Database.limitOnLocks(KEY_LOCK_TIMEOUT));
 
   private static final Sql LIFT_LIMIT = Sql.of("SELECT set_config('lock_timeout', '0', true)");
 
@@ -69,7 +69,7 @@ public final class Enqueue {
     Database.Work<List<Enqueued>> work =
         in -> {
           List<Enqueued> enqueued =
-              anyUnique(jobs) ? withinPatience(in, jobs) : InsertJobs.all(in, jobs);
+              anyUnique(jobs) ? withLockTimeout(in, jobs) : InsertJobs.all(in, jobs);
           Set<String> due = dueQueues(jobs);
           if (!due.isEmpty()) {
             QueueNotifier.sendWith(in, due);
@@ -123,7 +123,7 @@ public final class Enqueue {
   private List<Enqueued> writeGenerally(List<EncodedJob> jobs) {
     Database.Work<List<Enqueued>> work = in -> InsertJobs.all(in, jobs);
     if (anyUnique(jobs)) {
-      return database.transactWithin(KEY_PATIENCE, "enqueue", work);
+      return database.transactWithin(KEY_LOCK_TIMEOUT, "enqueue", work);
     }
     // Of several jobs one may be refused when others have been written.
     return jobs.size() > 1 || jobs.stream().anyMatch(EncodedJob::takesSeveralStatements)
@@ -132,7 +132,7 @@ public final class Enqueue {
   }
 
   /** Bounds the waits of this enqueue alone, and not of what the caller does next. */
-  private static List<Enqueued> withinPatience(Connection connection, List<EncodedJob> jobs)
+  private static List<Enqueued> withLockTimeout(Connection connection, List<EncodedJob> jobs)
       throws SQLException {
     boolean limited = LIMIT_WAITS.on(connection).found();
     List<Enqueued> enqueued = InsertJobs.all(connection, jobs);

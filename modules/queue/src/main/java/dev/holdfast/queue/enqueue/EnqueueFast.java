@@ -99,14 +99,14 @@ final class EnqueueFast {
     try {
       write(connection, jobs, sender);
       return true;
-    } catch (SQLException trouble) {
-      if (SqlErrors.isBadData(trouble)) {
-        throw InsertJobs.notStorable(jobs, trouble);
+    } catch (SQLException e) {
+      if (SqlErrors.isBadData(e)) {
+        throw InsertJobs.notStorable(jobs, e);
       }
-      if (SqlErrors.isThereAlready(trouble) || (sender != null && SqlErrors.isOverLimit(trouble))) {
+      if (SqlErrors.isThereAlready(e) || (sender != null && SqlErrors.isOverLimit(e))) {
         return false;
       }
-      throw trouble;
+      throw e;
     }
   }
 

@@ -44,8 +44,8 @@ final class InsertJobs {
           "rows",
           JobColumn.INPUT_ROWS);
 
-  // A job whose time window has passed gives up its key when another job wants it.
-  private static final Sql GIVE_UP_OLD_KEYS =
+  // A job whose time window has passed loses its key to the next job that has it.
+  private static final Sql RELEASE_OLD_KEYS =
       Sql.of(
           """
           WITH old AS MATERIALIZED (
@@ -67,7 +67,7 @@ final class InsertJobs {
   private static final Set<JobColumn> KEY =
       EnumSet.of(JobColumn.TENANT, JobColumn.KIND, JobColumn.UNIQUE_KEY);
 
-  private static final Sql WHO_STANDS_FOR =
+  private static final Sql RESOLVE =
       Sql.of(
           """
           SELECT n.id AS asked, coalesce(own.id, holder.id) AS id
@@ -110,76 +110,78 @@ final class InsertJobs {
   static List<Enqueued> all(Connection connection, List<EncodedJob> jobs) throws SQLException {
     Dependencies.check(jobs.stream().map(EncodedJob::job).toList());
     Deadlines.check(connection, jobs);
-    Map<JobId, JobId> standsFor = new HashMap<>();
+    Map<JobId, JobId> resolvedId = new HashMap<>();
     List<EncodedJob> written = new ArrayList<>();
     List<EncodedJob> left = jobs.stream().sorted(EncodedJob.ORDER).toList();
-    // The holder of a key may end between the insert and the look at it: then the key is free.
+    // The holder of a key may end between the insert and the lookup: then the key is free.
     for (int tries = 1; !left.isEmpty(); tries++) {
       if (tries > TRIES) {
         throw new DatabaseException(
             DatabaseException.Reason.UNAVAILABLE,
-            "enqueue: uniqueKey '" + left.getFirst().uniqueKey() + "' kept changing hands",
+            "enqueue: uniqueKey '"
+                + left.getFirst().uniqueKey()
+                + "' was taken and released repeatedly: retry",
             null);
       }
-      insert(connection, left, standsFor);
-      written.addAll(without(left, standsFor, false));
-      List<EncodedJob> skipped = without(left, standsFor, true);
-      lookUp(connection, skipped, standsFor);
-      left = without(skipped, standsFor, true);
+      insert(connection, left, resolvedId);
+      written.addAll(without(left, resolvedId, false));
+      List<EncodedJob> skipped = without(left, resolvedId, true);
+      lookUp(connection, skipped, resolvedId);
+      left = without(skipped, resolvedId, true);
     }
-    Dependencies.write(connection, written.stream().map(EncodedJob::job).toList(), standsFor);
+    Dependencies.write(connection, written.stream().map(EncodedJob::job).toList(), resolvedId);
     return jobs.stream()
         .map(
             each -> {
-              JobId id = standsFor.getOrDefault(each.id(), each.id());
+              JobId id = resolvedId.getOrDefault(each.id(), each.id());
               return new Enqueued(id, !id.equals(each.id()));
             })
         .toList();
   }
 
-  /** The jobs that nothing stands for yet, or the others. */
+  /** The jobs that have no resolved id yet, or the others. */
   private static List<EncodedJob> without(
-      List<EncodedJob> jobs, Map<JobId, JobId> standsFor, boolean missing) {
-    return jobs.stream().filter(each -> standsFor.containsKey(each.id()) != missing).toList();
+      List<EncodedJob> jobs, Map<JobId, JobId> resolvedId, boolean missing) {
+    return jobs.stream().filter(each -> resolvedId.containsKey(each.id()) != missing).toList();
   }
 
-  /** Inserts the jobs whose id and key are free; each of those then stands for itself. */
+  /** Inserts the jobs whose id and key are free; the resolved id of each is its own. */
   private static void insert(
-      Connection connection, List<EncodedJob> jobs, Map<JobId, JobId> standsFor)
+      Connection connection, List<EncodedJob> jobs, Map<JobId, JobId> resolvedId)
       throws SQLException {
     List<EncodedJob> unique = jobs.stream().filter(EncodedJob::isUnique).toList();
     try {
       if (!unique.isEmpty()) {
-        JobColumn.bind(GIVE_UP_OLD_KEYS.on(connection), unique, KEY).update();
+        JobColumn.bind(RELEASE_OLD_KEYS.on(connection), unique, KEY).update();
       }
       for (JobId id :
           JobColumn.bindAll(INSERT.on(connection), jobs).listByKey(row -> Rows.id(row, "id"))) {
-        standsFor.put(id, id);
+        resolvedId.put(id, id);
       }
-    } catch (SQLException trouble) {
-      if (SqlErrors.isBadData(trouble)) {
-        throw notStorable(jobs, trouble);
+    } catch (SQLException e) {
+      if (SqlErrors.isBadData(e)) {
+        throw notStorable(jobs, e);
       }
-      if (SqlErrors.isLockNotFree(trouble) && !unique.isEmpty()) {
-        throw keyHeld(unique, trouble);
+      if (SqlErrors.isLockNotFree(e) && !unique.isEmpty()) {
+        throw keyHeld(unique, e);
       }
-      throw trouble;
+      throw e;
     }
   }
 
   /** Finds the jobs that have the ids or the keys of those that were not inserted. */
   private static void lookUp(
-      Connection connection, List<EncodedJob> skipped, Map<JobId, JobId> standsFor)
+      Connection connection, List<EncodedJob> skipped, Map<JobId, JobId> resolvedId)
       throws SQLException {
     if (skipped.isEmpty()) {
       return;
     }
     record Holder(JobId asked, JobId id) {}
-    JobColumn.bind(WHO_STANDS_FOR.on(connection), skipped, ID_AND_KEY)
+    JobColumn.bind(RESOLVE.on(connection), skipped, ID_AND_KEY)
         .list(row -> new Holder(Rows.id(row, "asked"), Rows.id(row, "id")))
-        .forEach(holder -> standsFor.put(holder.asked(), holder.id()));
+        .forEach(holder -> resolvedId.put(holder.asked(), holder.id()));
     List<EncodedJob> again =
-        skipped.stream().filter(each -> each.id().equals(standsFor.get(each.id()))).toList();
+        skipped.stream().filter(each -> each.id().equals(resolvedId.get(each.id()))).toList();
     if (!again.isEmpty()) {
       mustBeTheSame(connection, again);
     }
@@ -198,7 +200,7 @@ final class InsertJobs {
     }
   }
 
-  static RefusedException notStorable(List<EncodedJob> jobs, SQLException trouble) {
+  static RefusedException notStorable(List<EncodedJob> jobs, SQLException error) {
     String which =
         jobs.size() == 1
             ? "the payload of job " + jobs.getFirst().id()
@@ -210,12 +212,12 @@ final class InsertJobs {
         new RefusedException(
             Refusal.PAYLOAD_NOT_JSON,
             which + " is not JSON that PostgreSQL can store; nothing was enqueued");
-    refused.initCause(trouble);
+    refused.initCause(error);
     return refused;
   }
 
   /** The unique index makes the second insert of a key wait for the first one's transaction. */
-  private static DatabaseException keyHeld(List<EncodedJob> unique, SQLException trouble) {
+  private static DatabaseException keyHeld(List<EncodedJob> unique, SQLException error) {
     EncodedJob first = unique.getFirst();
     String which =
         unique.size() == 1
@@ -226,6 +228,6 @@ final class InsertJobs {
         DatabaseException.Reason.UNIQUE_KEY_HELD,
         "%s is held by another open transaction, and did not come free in time; nothing was enqueued: try again once that transaction has ended, and keep transactions short that enqueue"
             .formatted(which),
-        trouble);
+        error);
   }
 }

@@ -95,12 +95,12 @@ public final class WorkerCommands {
                 .list(WorkerCommands::read));
   }
 
-  /** Adds a command for each process that would obey it, or answers why there is none. */
+  /** Adds a command for each process that would execute it, or answers why there is none. */
   public AcceptedWorkerCommand ask(WorkerFleet fleet, WorkerCommand.Draft draft) {
-    WorkerFleet.Judged judged = fleet.judge(draft);
-    return judged.against() == null
+    WorkerFleet.Targets targets = fleet.targets(draft);
+    return targets.refusal() == null
         ? new AcceptedWorkerCommand.Given(
-            judged.rows().stream()
+            targets.rows().stream()
                 .flatMap(
                     row ->
                         add(
@@ -111,7 +111,7 @@ public final class WorkerCommands {
                             draft.reason())
                             .stream())
                 .toList())
-        : judged.against();
+        : targets.refusal();
   }
 
   /** Resumes every process that failed because it crashed too often. */

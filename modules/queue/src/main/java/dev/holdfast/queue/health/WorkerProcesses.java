@@ -50,7 +50,7 @@ public final class WorkerProcesses {
                  status = CASE WHEN status = 'stopping' THEN status ELSE :status END,
                  pid = :pid,
                  reason = CASE WHEN status IN ('starting', 'healthy') AND :status = 'healthy'
-                               THEN :trouble::text ELSE reason END
+                               THEN :problem::text ELSE reason END
            WHERE supervisor = :supervisor AND component = :component AND incarnation = :incarnation
              AND status IN ('starting', 'healthy', 'stopping')
           """);
@@ -63,13 +63,13 @@ public final class WorkerProcesses {
              AND status IN ('starting', 'healthy', 'stopping')
           """);
 
-  // The end is kept beside the row, which tells only of the last one: once for each process, since
+  // The exit is stored beside the row, which has only the last one: once for each process, since
   // a
   // row that says so already is no longer alive.
   private static final Sql ENDED =
       Sql.of(
           """
-          WITH kept AS (
+          WITH exit_inserted AS (
             INSERT INTO holdfast.worker_exit (supervisor, component, pid, started_at, ended_at,
                                               status, exit_code, reason)
             SELECT supervisor, component, pid, process_started_at, clock_timestamp(), :status,
@@ -86,7 +86,7 @@ public final class WorkerProcesses {
            WHERE supervisor = :supervisor AND component = :component AND incarnation = :incarnation
           """);
 
-  private static final Sql FORGIVEN =
+  private static final Sql RESET_RESTARTS =
       Sql.of(
           """
           UPDATE holdfast.health SET restart_count = 0
@@ -100,7 +100,7 @@ public final class WorkerProcesses {
            WHERE supervisor = :supervisor AND component = :component
           """);
 
-  // Commands, ends and logs are kept for thirty days, those of supervisors that never came back
+  // Commands, ends and logs are kept for thirty days, those of supervisors that have gone
   // included; a pause or stop that still holds is kept however old it is.
   private static final Sql CLEAR =
       Sql.of(
@@ -141,7 +141,7 @@ public final class WorkerProcesses {
     update(SPAWNED, call -> at(place, call).set("pid", pid).set("startedAt", startedAt));
   }
 
-  /** The beat of a process without trouble. */
+  /** The heartbeat of a process without a problem. */
   public boolean beat(
       Place place, HealthStatus status, long pid, @Nullable JobId currentJob, Json details) {
     return beat(place, status, pid, currentJob, null, details);
@@ -151,14 +151,14 @@ public final class WorkerProcesses {
    * Written by the process itself. False when its supervisor has given it up: another process has
    * its row, or will have it.
    *
-   * @param trouble what is wrong with a process that is otherwise healthy
+   * @param problem what is wrong with a process that is otherwise healthy
    */
   public boolean beat(
       Place place,
       HealthStatus status,
       long pid,
       @Nullable JobId currentJob,
-      @Nullable String trouble,
+      @Nullable String problem,
       Json details) {
     return update(
             BEAT,
@@ -168,7 +168,7 @@ public final class WorkerProcesses {
                     .set("details", details)
                     .set("status", status.text())
                     .set("pid", pid)
-                    .set("trouble", trouble))
+                    .set("problem", problem))
         > 0;
   }
 
@@ -200,8 +200,8 @@ public final class WorkerProcesses {
   }
 
   /** Resets the count of restarts of a process that has been healthy for long enough. */
-  public void forgiven(Place place) {
-    update(FORGIVEN, call -> at(place, call));
+  public void resetRestarts(Place place) {
+    update(RESET_RESTARTS, call -> at(place, call));
   }
 
   public void paused(String supervisor, String component, boolean paused) {

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of the worker processes, to look at. */
+/** Reads the state of worker processes. */
 public final class WorkerReadings {
   // A process that starts does not beat yet, and a restart needs a supervisor to carry it out: both
   // are shown as long as the supervisor beats.
@@ -62,7 +62,7 @@ public final class WorkerReadings {
   }
 
   /**
-   * All workers: processes under supervisors, and whoever holds leases. A tenant sees only the
+   * All workers: processes under supervisors, and other holders of leases. A tenant sees only the
    * workers that hold its jobs.
    */
   public WorkerFleet fleet(@Nullable String tenant) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads what was summed up, and the last minutes, which are not yet, from the jobs themselves.
- * Where nobody has summed up for long, only the end of that time is read; the rest is not known.
+ * Where history was not summed up for long, only the end of that time is read; the rest is unknown.
  */
 public final class ReadHistory {
   private static final Duration LONGEST_FROM_JOBS = Duration.ofMinutes(15);

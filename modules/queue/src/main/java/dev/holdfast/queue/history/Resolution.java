@@ -25,7 +25,7 @@ enum Resolution {
     return kept;
   }
 
-  /** The beginning of the step that a moment lies in. */
+  /** The beginning of the step that contains a moment. */
   Instant floor(Instant moment) {
     return floor(moment, step);
   }

@@ -27,7 +27,7 @@ public final class SumUpHistory {
   /**
    * A transaction that stays open for longer does not hold up the history: it is not waited for.
    */
-  static final Duration PATIENCE = Duration.ofMinutes(15);
+  static final Duration TIMEOUT = Duration.ofMinutes(15);
 
   /** So much is summed up in one transaction at most. */
   public static final Duration LONGEST_PIECE = Duration.ofMinutes(15);
@@ -131,7 +131,7 @@ public final class SumUpHistory {
     }
 
     boolean mayStillChange() {
-      return !settled && markedAt != null && now.isBefore(markedAt.plus(PATIENCE));
+      return !settled && markedAt != null && now.isBefore(markedAt.plus(TIMEOUT));
     }
   }
 

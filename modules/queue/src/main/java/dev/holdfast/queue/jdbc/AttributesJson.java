@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What jobs bring along besides the payload, as it lies in the database; most bring nothing. */
+/** What jobs bring along besides the payload, as stored in the database; most have none. */
 public final class AttributesJson {
   private static final String ASSET_ID = "assetId";
   private static final String PARTITION_KEY = "partitionKey";

@@ -20,8 +20,8 @@ public sealed interface Connections extends AutoCloseable {
     try {
       return source.getConnection();
     } catch (RuntimeException wrapped) {
-      if (wrapped.getCause() instanceof SQLException trouble) {
-        throw trouble;
+      if (wrapped.getCause() instanceof SQLException error) {
+        throw error;
       }
       throw wrapped;
     }
@@ -52,7 +52,7 @@ public sealed interface Connections extends AutoCloseable {
     }
   }
 
-  /** One connection for good, opened again after trouble. */
+  /** One permanent connection, opened again after an error. */
   final class Dedicated implements Connections {
     private static final Duration LEAVE = Duration.ofSeconds(5);
 
@@ -74,14 +74,14 @@ public sealed interface Connections extends AutoCloseable {
       lock.lock();
       try {
         return work.on(open());
-      } catch (SQLException trouble) {
-        if (SqlErrors.passes(trouble)) {
+      } catch (SQLException e) {
+        if (SqlErrors.isTransient(e)) {
           drop();
         }
-        throw trouble;
+        throw e;
       } finally {
         if (closed) {
-          giveBack();
+          returnToPool();
         }
         lock.unlock();
       }
@@ -93,7 +93,7 @@ public sealed interface Connections extends AutoCloseable {
         auto = connection.getAutoCommit();
         timeout = connection.getNetworkTimeout();
         connection.setAutoCommit(true);
-        // A peer that vanished without a word would otherwise hold this thread for ever.
+        // A peer that vanished without closing the connection would otherwise block this thread.
         connection.setNetworkTimeout(Runnable::run, Math.toIntExact(answerWithin.toMillis()));
       }
       return connection;
@@ -117,12 +117,12 @@ public sealed interface Connections extends AutoCloseable {
           connection.setNetworkTimeout(Runnable::run, timeout);
           connection.setAutoCommit(auto);
         }
-      } catch (SQLException gone) {
+      } catch (SQLException e) {
         // The pool finds out for itself.
       }
     }
 
-    private void giveBack() {
+    private void returnToPool() {
       restore();
       drop();
     }
@@ -131,7 +131,7 @@ public sealed interface Connections extends AutoCloseable {
     void release(Duration atMost) {
       if (locked(atMost)) {
         try {
-          giveBack();
+          returnToPool();
         } finally {
           lock.unlock();
         }

@@ -13,7 +13,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs each verb on a connection, in one place: turns wait in order, trouble that passes is tried
+ * Runs each verb on a connection, in one place: callers wait in order, transient errors are tried
  * again, every call is observed.
  *
  * <p>Every verb but the claim may be run twice. A commit whose answer was lost is therefore simply
@@ -23,9 +23,9 @@ public final class Database implements AutoCloseable {
   // The last try comes after more than half a second: so long a pool may take connections that were
   // used a moment ago for good ones, though the server has restarted.
   private static final int TRIES = 5;
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration RETRY_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
-  private static final Duration TURN = Duration.ofSeconds(30);
+  private static final Duration PERMIT_TIMEOUT = Duration.ofSeconds(30);
 
   // Whatever the pool's default is: in a stricter one a statement that waited for a lock would not
   // see what the holder of that lock has done.
@@ -60,14 +60,14 @@ public final class Database implements AutoCloseable {
   private final StatementObserver observer;
   private final OutageLog outages;
   // Fair: with many virtual threads on a small pool an unfair queue starves some for seconds.
-  private final Semaphore turns;
+  private final Semaphore permits;
 
   private Database(
-      Connections connections, StatementObserver observer, OutageLog outages, int turns) {
+      Connections connections, StatementObserver observer, OutageLog outages, int permits) {
     this.connections = connections;
     this.observer = observer;
     this.outages = outages;
-    this.turns = new Semaphore(turns, true);
+    this.permits = new Semaphore(permits, true);
   }
 
   public static Database pooled(DataSource pool, StatementObserver observer, int connections) {
@@ -90,17 +90,17 @@ public final class Database implements AutoCloseable {
 
   private <T extends @Nullable Object> T observed(String verb, Work<T> work, int most) {
     long start = System.nanoTime();
-    Throwable trouble = null;
+    Throwable error = null;
     try {
       T answer = tried(verb, work, most);
       outages.answered(start);
       return answer;
     } catch (RuntimeException | Error thrown) {
-      trouble = thrown;
+      error = thrown;
       outages.failed(start, thrown);
       throw thrown;
     } finally {
-      observer.ran(verb, Duration.ofNanos(System.nanoTime() - start), trouble);
+      observer.ran(verb, Duration.ofNanos(System.nanoTime() - start), error);
     }
   }
 
@@ -141,13 +141,13 @@ public final class Database implements AutoCloseable {
     for (int tries = 1; ; tries++) {
       try {
         return once(verb, work);
-      } catch (SQLException trouble) {
-        // Bounded in time as well: a pool may take half a minute to find that the server is away. A
-        // deadlock may have taken as long to be found, and be gone the next time.
+      } catch (SQLException e) {
+        // Bounded in time as well: a pool may take half a minute to find that the server does not
+        // answer. A deadlock may have taken as long to be detected, and is resolved by now.
         boolean late =
-            !SqlErrors.isConflict(trouble) && System.nanoTime() - start > PATIENCE.toNanos();
-        if (!SqlErrors.passes(trouble) || tries == most || late) {
-          throw SqlErrors.thrown(verb, trouble);
+            !SqlErrors.isConflict(e) && System.nanoTime() - start > RETRY_TIMEOUT.toNanos();
+        if (!SqlErrors.isTransient(e) || tries == most || late) {
+          throw SqlErrors.thrown(verb, e);
         }
         LockSupport.parkNanos(Jitter.upperHalf(pause).toNanos());
         pause = pause.multipliedBy(4);
@@ -173,20 +173,23 @@ public final class Database implements AutoCloseable {
   }
 
   private <T extends @Nullable Object> T once(String verb, Work<T> work) throws SQLException {
-    takeTurn(verb);
+    acquirePermit(verb);
     try {
       return connections.use(work);
     } finally {
-      turns.release();
+      permits.release();
     }
   }
 
-  private void takeTurn(String verb) {
+  private void acquirePermit(String verb) {
     try {
-      if (!turns.tryAcquire(TURN.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!permits.tryAcquire(PERMIT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
         throw new DatabaseException(
             DatabaseException.Reason.UNAVAILABLE,
-            verb + ": no database connection became free within " + TURN.toSeconds() + " s",
+            verb
+                + ": no database connection became free within "
+                + PERMIT_TIMEOUT.toSeconds()
+                + " s",
             null);
       }
     } catch (InterruptedException interrupted) {
@@ -228,8 +231,8 @@ public final class Database implements AutoCloseable {
     } catch (SQLException | RuntimeException | Error thrown) {
       try {
         connection.rollback();
-      } catch (SQLException gone) {
-        thrown.addSuppressed(gone);
+      } catch (SQLException e) {
+        thrown.addSuppressed(e);
       }
       throw thrown;
     } finally {

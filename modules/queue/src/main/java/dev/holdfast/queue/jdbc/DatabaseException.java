@@ -3,13 +3,13 @@ package dev.holdfast.queue.jdbc;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** The database could not do what was asked. The reason says whether to wait or to mend. */
+/** The database could not do what was asked. The reason says whether a retry can help. */
 public final class DatabaseException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   /** What is wrong. */
   public enum Reason {
-    /** Away, restarting or out of connections: try again. */
+    /** Down, restarting or out of connections: try again. */
     UNAVAILABLE,
     /** Another transaction, not ended yet, holds the unique key: try again once it has. */
     UNIQUE_KEY_HELD,
@@ -43,12 +43,12 @@ public final class DatabaseException extends RuntimeException {
   }
 
   /**
-   * True when the database is there, but others were in the way of this call: it waited too long
-   * for what they hold, be it a connection, or lost a conflict with them.
+   * True when the database answers, but other transactions blocked this call: it waited too long
+   * for a lock or a connection, or lost a conflict with them.
    */
   public boolean isBusy() {
     // Without a cause nothing was sent: no connection became free.
-    return mayPass()
+    return isTransient()
         && (getCause() == null
             || (getCause() instanceof SQLException cause
                 && (SqlErrors.waited(cause) || SqlErrors.isConflict(cause))));
@@ -56,11 +56,11 @@ public final class DatabaseException extends RuntimeException {
 
   /** True when the database does not answer at all; the queue logs that once for all callers. */
   public boolean isOutage() {
-    return mayPass() && !isBusy();
+    return isTransient() && !isBusy();
   }
 
   /** Whether trying again may help. */
-  public boolean mayPass() {
+  public boolean isTransient() {
     return reason == Reason.UNAVAILABLE || reason == Reason.UNIQUE_KEY_HELD;
   }
 }

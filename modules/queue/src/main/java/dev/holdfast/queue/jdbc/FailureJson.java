@@ -8,7 +8,7 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import org.jspecify.annotations.Nullable;
 
-/** A failure as it lies in the database. */
+/** A failure as stored in the database. */
 public final class FailureJson {
   private static final ObjectMapper MAPPER = new ObjectMapper();
 

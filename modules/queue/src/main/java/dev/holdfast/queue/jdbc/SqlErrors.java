@@ -26,114 +26,114 @@ public final class SqlErrors {
 
   private SqlErrors() {}
 
-  /** True when the same call may well succeed in a moment. */
-  public static boolean passes(SQLException trouble) {
-    String state = state(trouble);
-    // A pool that could not log in calls it a transient trouble, with the server's code.
+  /** True when a retry of the same call can succeed. */
+  public static boolean isTransient(SQLException error) {
+    String state = state(error);
+    // A pool that could not log in calls it a transient error, with the server's code.
     return !WRONG_LOGIN.contains(state)
         && (state.startsWith("08")
             || PASSING.contains(state)
-            || trouble instanceof SQLTransientException
-            || trouble instanceof SQLRecoverableException);
+            || error instanceof SQLTransientException
+            || error instanceof SQLRecoverableException);
   }
 
-  /** True when two were in each other's way: the server is there, and has undone one of them. */
-  static boolean isConflict(SQLException trouble) {
-    return state(trouble).startsWith("40");
+  /** True when two transactions conflicted: the server has rolled back one of them. */
+  static boolean isConflict(SQLException error) {
+    return state(error).startsWith("40");
   }
 
-  static boolean waited(SQLException trouble) {
-    return WAITED.contains(state(trouble));
+  static boolean waited(SQLException error) {
+    return WAITED.contains(state(error));
   }
 
   /**
    * True when nothing can be written here: the server is a standby, or the transaction is
    * read-only.
    */
-  public static boolean isReadOnly(SQLException trouble) {
-    return state(trouble).equals(READ_ONLY);
+  public static boolean isReadOnly(SQLException error) {
+    return state(error).equals(READ_ONLY);
   }
 
   /** True when a lock did not come free within the limit on that. */
-  public static boolean isLockNotFree(SQLException trouble) {
-    return state(trouble).equals(LOCK_NOT_FREE);
+  public static boolean isLockNotFree(SQLException error) {
+    return state(error).equals(LOCK_NOT_FREE);
   }
 
-  /** True when what was sent cannot be stored: not JSON, or text PostgreSQL has no room for. */
-  public static boolean isBadData(SQLException trouble) {
-    String state = state(trouble);
+  /** True when what was sent cannot be stored: not JSON, or text that PostgreSQL cannot store. */
+  public static boolean isBadData(SQLException error) {
+    String state = state(error);
     return state.startsWith("22") || state.equals("54001");
   }
 
   /** True when the server cannot make a value of what it has stored: too large, or damaged. */
-  public static boolean isUnreadable(SQLException trouble) {
-    String state = state(trouble);
+  public static boolean isUnreadable(SQLException error) {
+    String state = state(error);
     return state.startsWith("22") || state.startsWith("54") || state.startsWith("XX");
   }
 
-  public static boolean isOutOfMemory(SQLException trouble) {
-    return state(trouble).equals("53200");
+  public static boolean isOutOfMemory(SQLException error) {
+    return state(error).equals("53200");
   }
 
-  public static boolean isTimeLimit(SQLException trouble) {
-    return state(trouble).equals(TIME_LIMIT);
+  public static boolean isTimeLimit(SQLException error) {
+    return state(error).equals(TIME_LIMIT);
   }
 
   /** True when a row with the same key was there before. */
-  public static boolean isThereAlready(SQLException trouble) {
-    return state(trouble).equals("23505");
+  public static boolean isThereAlready(SQLException error) {
+    return state(error).equals("23505");
   }
 
-  /** True when the server has no room for one more, such as for a notification that is not read. */
-  public static boolean isOverLimit(SQLException trouble) {
-    return state(trouble).equals("54000");
+  /** True when a limit of the server is reached, such as that of its notification queue. */
+  public static boolean isOverLimit(SQLException error) {
+    return state(error).equals("54000");
   }
 
-  public static RuntimeException thrown(String verb, SQLException trouble) {
-    return new DatabaseException(reason(trouble), verb + ": " + trouble.getMessage(), trouble);
+  public static RuntimeException thrown(String verb, SQLException error) {
+    return new DatabaseException(reason(error), verb + ": " + error.getMessage(), error);
   }
 
   /** That ended a migration: each is one transaction, so nothing is left half done. */
-  public static RuntimeException ofMigration(SQLException trouble) {
-    String why = " (" + trouble.getMessage() + ")";
-    return switch (state(trouble)) {
+  public static RuntimeException ofMigration(SQLException error) {
+    String why = " (" + error.getMessage() + ")";
+    return switch (state(error)) {
       case NO_PRIVILEGE ->
           new DatabaseException(
               Reason.NOT_ALLOWED,
               "the user may not change the schema 'holdfast': migrate as its owner, or as one who"
                   + " may create it (GRANT CREATE ON DATABASE ... TO ...)"
                   + why,
-              trouble);
+              error);
       case READ_ONLY ->
           new DatabaseException(
               Reason.READ_ONLY,
               "the server is read-only, as a standby is: name the primary in"
                   + " HOLDFAST_DATABASE_URL"
                   + why,
-              trouble);
+              error);
       case DEADLOCK, SERIALIZATION ->
           new DatabaseException(
               Reason.UNAVAILABLE,
-              "another transaction was in the way of the migration, which is undone: run it again"
+              "another transaction blocked the migration, which was rolled back: run it again"
                   + why,
-              trouble);
+              error);
       default ->
           // What has no code is not from the server: a pool's word for a connection it has given
           // up.
-          passes(trouble) || state(trouble).isEmpty()
+          isTransient(error) || state(error).isEmpty()
               ? new DatabaseException(
                   Reason.UNAVAILABLE,
                   "the connection was lost during the migration, which is undone: run it again once"
                       + " the server is back"
                       + why,
-                  trouble)
-              : thrown("migrate", trouble);
+                  error)
+              : thrown("migrate", error);
     };
   }
 
-  private static Reason reason(SQLException trouble) {
-    String state = state(trouble);
-    if (passes(trouble) || waited(trouble) || state.startsWith(NO_RESOURCES)) {
+  private static Reason reason(SQLException error) {
+    String state = state(error);
+    if (isTransient(error) || waited(error) || state.startsWith(NO_RESOURCES)) {
       return Reason.UNAVAILABLE;
     } else if (WRONG_LOGIN.contains(state)) {
       return Reason.LOGIN_REFUSED;
@@ -146,7 +146,7 @@ public final class SqlErrors {
     }
   }
 
-  private static String state(SQLException trouble) {
-    return trouble.getSQLState() == null ? "" : trouble.getSQLState();
+  private static String state(SQLException error) {
+    return error.getSQLState() == null ? "" : error.getSQLState();
   }
 }

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Cancels statements that take too long. The driver can do that too, but sets a timer for each
  * statement, and nearly each of them wakes the timer's thread. Here one thread looks from time to
- * time, and ends when there has been nothing to look at for a while.
+ * time, and ends when no statement was registered for a while.
  */
 final class StatementLimit {
   private static final Logger log = LoggerFactory.getLogger(StatementLimit.class);
@@ -52,8 +52,8 @@ final class StatementLimit {
       if (System.nanoTime() - since > limit.toNanos()) {
         try {
           jdbc.cancel();
-        } catch (SQLException trouble) {
-          log.debug("a statement that takes too long could not be cancelled", trouble);
+        } catch (SQLException e) {
+          log.debug("a statement that takes too long could not be cancelled", e);
         }
       }
     }
@@ -89,7 +89,9 @@ final class StatementLimit {
     }
   }
 
-  /** A statement that is added after this finds that nobody looks; one before it is seen here. */
+  /**
+   * A statement added after this finds no thread and starts one; one added before it is seen here.
+   */
   private boolean ends() {
     looking = false;
     if (open.isEmpty()) {

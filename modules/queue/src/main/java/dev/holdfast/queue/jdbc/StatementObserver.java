@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** Sees every verb that ran, how long it took and what went wrong. */
 @FunctionalInterface
 public interface StatementObserver {
-  StatementObserver NONE = (verb, took, trouble) -> {};
+  StatementObserver NONE = (verb, took, error) -> {};
 
-  void ran(String verb, Duration took, @Nullable Throwable trouble);
+  void ran(String verb, Duration took, @Nullable Throwable error);
 }

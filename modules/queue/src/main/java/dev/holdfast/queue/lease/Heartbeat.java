@@ -28,7 +28,7 @@ public final class Heartbeat {
   // transaction; the heartbeat of all other jobs must not wait for it, and nor can the reaper
   // take a locked row. Whether such a lease is still held is read, not locked, in the last select.
   // Where it has run out, a reaper may hold the row, and then the answer is not known
-  // before that has ended: see settled.
+  // before that has ended: see askedAgain.
   // Each row is looked up by its id, never joined as a whole, as in Succeed.
   private static final Sql SQL =
       Sql.of(
@@ -54,13 +54,13 @@ public final class Heartbeat {
          WHERE j.id = h.id AND ${running}
       )
       SELECT b.id, b.attempt, h.id IS NOT NULL OR locked.id IS NOT NULL AS held,
-             locked.id IS NOT NULL AS busy,
+             locked.id IS NOT NULL AS row_locked,
              coalesce(locked.run_out, false) AS run_out,
              coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason,
              c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
         FROM beat b
         LEFT JOIN LATERAL (
-          -- Mostly nothing is asked of any job: then no job is looked up there.
+          -- Mostly no job has a pending command: then the table is not searched per job.
           SELECT * FROM holdfast.job_command asked
            WHERE asked.job_id = b.id AND (SELECT true FROM holdfast.job_command LIMIT 1)) AS c ON true
         LEFT JOIN held h ON h.id = b.id AND h.attempt = b.attempt
@@ -73,8 +73,8 @@ public final class Heartbeat {
           "running",
           FenceSql.isRunning("j"));
 
-  // Two questions, each with an index of its own; few jobs are in either answer.
-  private static final Sql SIGNALLED =
+  // Two queries, each with its own index; either finds few jobs.
+  private static final Sql COMMANDS =
       Sql.of(
           """
       SELECT j.id, j.attempt, j.cancel_reason,
@@ -95,9 +95,9 @@ public final class Heartbeat {
           """);
 
   /**
-   * A reaper is done with its page sooner than that, and others' heartbeats can wait for so long.
+   * A reaper commits its page sooner than that, and heartbeats of other jobs can wait for so long.
    */
-  private static final Duration PATIENCE = Duration.ofSeconds(1);
+  private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
 
   private record Beat(HeartbeatResult result, boolean runOut) {
     static Beat read(ResultSet row) throws SQLException {
@@ -107,11 +107,11 @@ public final class Heartbeat {
               row.getBoolean("held") ? Ack.ACCEPTED : Ack.LEASE_LOST,
               row.getString("cancel_reason"),
               Commands.read(row),
-              row.getBoolean("busy")),
+              row.getBoolean("row_locked")),
           row.getBoolean("run_out"));
     }
 
-    Beat busy() {
+    Beat rowLocked() {
       return new Beat(
           new HeartbeatResult(
               result.lease(), Ack.ACCEPTED, result.cancelReason(), result.pendingCommand(), true),
@@ -126,30 +126,30 @@ public final class Heartbeat {
    */
   public static List<HeartbeatResult> of(
       Connection connection, List<Lease> leases, @Nullable Duration lease) throws SQLException {
-    return of(connection, leases, lease, PATIENCE);
+    return of(connection, leases, lease, LOCK_TIMEOUT);
   }
 
   /**
-   * @param patience how long to wait for a row that a reaper may hold
+   * @param lockTimeout how long to wait for a row that a reaper may hold
    */
   public static List<HeartbeatResult> of(
-      Connection connection, List<Lease> leases, @Nullable Duration lease, Duration patience)
+      Connection connection, List<Lease> leases, @Nullable Duration lease, Duration lockTimeout)
       throws SQLException {
-    List<Beat> heartbeats = writingOut(connection, beat(connection, leases, lease), lease);
+    List<Beat> heartbeats = materializing(connection, beat(connection, leases, lease), lease);
     List<Lease> ranOut =
         heartbeats.stream().filter(Beat::runOut).map(beat -> beat.result().lease()).toList();
     Map<Lease, HeartbeatResult> again =
-        ranOut.isEmpty() ? Map.of() : askedAgain(connection, ranOut, lease, patience);
+        ranOut.isEmpty() ? Map.of() : askedAgain(connection, ranOut, lease, lockTimeout);
     return heartbeats.stream()
         .map(beat -> again.getOrDefault(beat.result().lease(), beat.result()))
         .toList();
   }
 
   /**
-   * A job that was claimed in a batch gets a row of its own with its first heartbeat. One whose row
-   * is locked stays in the batch, and is held.
+   * A job that was claimed in a batch is materialized at its first heartbeat. One whose row is
+   * locked stays in the batch, and counts as held.
    */
-  private static List<Beat> writingOut(
+  private static List<Beat> materializing(
       Connection connection, List<Beat> beats, @Nullable Duration lease) throws SQLException {
     List<Lease> lost =
         beats.stream()
@@ -163,7 +163,7 @@ public final class Heartbeat {
     }
     Set<Lease> locked =
         MaterializeBatch.unlocked(connection, lost).stream()
-            .filter(found -> !found.written())
+            .filter(found -> !found.materialized())
             .map(MaterializeBatch.Found::lease)
             .collect(Collectors.toSet());
     Map<Lease, Beat> again =
@@ -175,35 +175,36 @@ public final class Heartbeat {
               Beat second = again.getOrDefault(beat.result().lease(), beat);
               return second.result().ack() == Ack.LEASE_LOST
                       && locked.contains(second.result().lease())
-                  ? second.busy()
+                  ? second.rowLocked()
                   : second;
             })
         .toList();
   }
 
   /**
-   * Waits a moment for the transactions that hold these rows, and asks again: by then a reaper has
-   * ended the leases or has not, and the second statement sees which. Nothing for rows that are
-   * held longer: a handler may, in a transaction of its own, and then no reaper has them.
+   * Waits a moment for the transactions that have locked these rows, and runs the statement again:
+   * by then a reaper has ended the leases or has not, and the second statement sees which. Has no
+   * result for rows that stay locked: then the handler's own transaction has locked them, and no
+   * reaper.
    */
   private static Map<Lease, HeartbeatResult> askedAgain(
-      Connection connection, List<Lease> ranOut, @Nullable Duration lease, Duration patience)
+      Connection connection, List<Lease> ranOut, @Nullable Duration lease, Duration lockTimeout)
       throws SQLException {
     try {
       return Database.inTransaction(
           connection,
-          "SET LOCAL lock_timeout = " + patience.toMillis(),
+          "SET LOCAL lock_timeout = " + lockTimeout.toMillis(),
           in -> {
             LOCK.on(in).set("jobs", Rows.ids(in, ranOut)).list(row -> true);
             return beat(in, ranOut, lease).stream()
                 .map(Beat::result)
                 .collect(Collectors.toMap(HeartbeatResult::lease, result -> result));
           });
-    } catch (SQLException trouble) {
-      if (SqlErrors.isLockNotFree(trouble)) {
+    } catch (SQLException e) {
+      if (SqlErrors.isLockNotFree(e)) {
         return Map.of();
       }
-      throw trouble;
+      throw e;
     }
   }
 
@@ -212,10 +213,10 @@ public final class Heartbeat {
     return SQL.on(connection).leases(leases).set("lease", lease).listByKey(Beat::read);
   }
 
-  /** Only those of whom something is asked: cheap enough to ask twice a second. */
+  /** Only jobs with a cancellation or a command pending: cheap enough for twice a second. */
   public static List<HeartbeatResult> commands(Connection connection, String worker)
       throws SQLException {
-    return SIGNALLED
+    return COMMANDS
         .on(connection)
         .set("worker", worker)
         .list(

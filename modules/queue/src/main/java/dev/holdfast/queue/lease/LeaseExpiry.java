@@ -4,12 +4,13 @@ import dev.holdfast.queue.jdbc.Sql;
 
 /**
  * When a lease has run out, and when it is overdue. The reaper, the health check and the list of
- * problems judge leases by these two conditions, for a job {@code j} and a grace period of {@code
- * :grace} milliseconds.
+ * problems use these two conditions, for a job {@code j} and a grace period of {@code :grace}
+ * milliseconds.
  */
 public final class LeaseExpiry {
-  // A lease is never judged before the server has been up for a whole one: otherwise a restart of
-  // the database would look like the death of every worker. How long a lease is, each row tells.
+  // A lease never counts as expired before the server has been up for a whole one: otherwise a
+  // restart of the database would look like the death of every worker. Each row has the length of
+  // its lease.
   private static final String ENDS =
       """
       greatest(j.lease_expires_at,
@@ -22,7 +23,7 @@ public final class LeaseExpiry {
 
   /**
    * A reaper could have taken the job back for as long as the lease lasted: reapers look several
-   * times in that, so none is at work.
+   * times in that, so no reaper runs.
    */
   public static final String OVERDUE =
       Sql.fragment(

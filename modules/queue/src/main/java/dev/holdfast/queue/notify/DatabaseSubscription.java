@@ -106,13 +106,13 @@ public final class DatabaseSubscription implements Subscription {
           begin(connection);
           pause = Duration.ofMillis(100);
           receive(connection);
-          giveBack(connection, auto);
+          returnToPool(connection, auto);
         } finally {
           drop();
         }
-      } catch (SQLException | RuntimeException trouble) {
+      } catch (SQLException | RuntimeException e) {
         if (!closed) {
-          log.debug("not listening for {} ms, polling instead", pause.toMillis(), trouble);
+          log.debug("not listening for {} ms, polling instead", pause.toMillis(), e);
           LockSupport.parkNanos(
               pause.toNanos() / 2 + ThreadLocalRandom.current().nextLong(pause.toNanos()));
           pause =
@@ -214,7 +214,7 @@ public final class DatabaseSubscription implements Subscription {
   }
 
   /** Leaves the connection as the pool gave it out: without LISTEN and without notifications. */
-  private void giveBack(Connection connection, boolean auto) throws SQLException {
+  private void returnToPool(Connection connection, boolean auto) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       statement.execute("UNLISTEN *");
     }
@@ -265,8 +265,8 @@ public final class DatabaseSubscription implements Subscription {
   }
 
   /**
-   * Aborts the connection, which may still listen or be dead, so that the pool gives it to nobody
-   * else. Only while this subscription holds it: afterwards it may be another's.
+   * Aborts the connection, which may still listen or be dead, so that the pool does not lend it
+   * again else. Only while this subscription holds it: afterwards it may be another's.
    */
   private synchronized void drop() {
     Connection listening = current;

@@ -53,7 +53,7 @@ public final class QueueNotifier implements AutoCloseable {
 
   private static final Duration QUIET = Duration.ofMillis(4);
 
-  /** The payload of notifications that come back to a process which has heard of the job before. */
+  /** The payload of notifications that return to a process which knows of the job already. */
   private final String sender = Long.toHexString(ThreadLocalRandom.current().nextLong());
 
   private final Database database;
@@ -91,7 +91,7 @@ public final class QueueNotifier implements AutoCloseable {
   public DatabaseSubscription subscribe(Collection<String> queues, Consumer<String> wake) {
     DatabaseSubscription subscription = new DatabaseSubscription(this, source, true);
     subscription.onWakeUp(wake);
-    // The names become part of a statement, where no parameter can stand.
+    // The names become part of a statement where parameters are not allowed.
     queues.stream().map(Limits::queue).toList().forEach(subscription::add);
     return open(subscription);
   }
@@ -147,8 +147,8 @@ public final class QueueNotifier implements AutoCloseable {
   }
 
   /**
-   * Whether nobody has notified or asked for a while. The caller may then notify in its own commit:
-   * that is sooner, and at most one commit per while holds the global lock.
+   * Whether no notification was sent or requested for a while. The caller may then notify in its
+   * own commit: that is sooner, and at most one commit per while holds the global lock.
    */
   public boolean isQuiet() {
     long now = System.nanoTime();
@@ -178,8 +178,8 @@ public final class QueueNotifier implements AutoCloseable {
               send(connection, SQL_WITHOUT_FLUSH, queues);
               return true;
             });
-      } catch (RuntimeException trouble) {
-        log.debug("could not notify {}: workers will find the jobs by polling", queues, trouble);
+      } catch (RuntimeException e) {
+        log.debug("could not notify {}: workers will find the jobs by polling", queues, e);
       }
       LockSupport.parkNanos(PAUSE.toNanos());
     }

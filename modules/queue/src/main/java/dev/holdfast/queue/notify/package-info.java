@@ -1,5 +1,5 @@
 /**
- * LISTEN and NOTIFY: who waits for work is told that there is some.
+ * LISTEN and NOTIFY: wakes those who wait for work when there is some.
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */

@@ -53,7 +53,7 @@ public final class Artifacts {
                     Rows.jsonOrNull(row, "result")));
   }
 
-  /** Jobs that were deleted and whose files still lie in the store. */
+  /** Deleted jobs whose files are still in the store. */
   public static List<JobId> orphaned(Connection connection, String store, int most)
       throws SQLException {
     return ORPHANED

@@ -48,11 +48,11 @@ final class ContentSearch {
   record Found(List<JobId> jobs, @Nullable JobId next, boolean searchComplete) {}
 
   private final Connection connection;
-  private final Duration patience;
+  private final Duration timeout;
 
-  ContentSearch(Connection connection, Duration patience) {
+  ContentSearch(Connection connection, Duration timeout) {
     this.connection = connection;
-    this.patience = patience;
+    this.timeout = timeout;
   }
 
   Found find(JobFilter filter) throws SQLException {
@@ -76,18 +76,18 @@ final class ContentSearch {
         return new Found(found, null, all);
       }
       rest = rest.before(batch.getLast().job());
-    } while (System.nanoTime() - began < patience.toNanos());
+    } while (System.nanoTime() - began < timeout.toNanos());
     return new Found(found, rest.before(), false);
   }
 
   private List<Looked> looked(JobFilter filter) throws SQLException {
     try {
       return looked(filter, true);
-    } catch (SQLException trouble) {
-      if (!SqlErrors.isUnreadable(trouble)) {
-        throw trouble;
+    } catch (SQLException e) {
+      if (!SqlErrors.isUnreadable(e)) {
+        throw e;
       }
-      // A payload is damaged. What stands elsewhere is found, and the answer says that this is not
+      // A payload is damaged. Matches elsewhere are found, and the answer says that this is not
       // all.
       return looked(filter, false);
     }

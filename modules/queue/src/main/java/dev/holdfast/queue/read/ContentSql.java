@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Whether what is searched for stands in a row: true, false, or null where that cannot be read. */
+/** Whether a row contains the searched text: true, false, or null where it cannot be read. */
 final class ContentSql {
   static final int LARGEST_PAYLOAD = 1 << 16;
 
@@ -53,7 +53,7 @@ final class ContentSql {
   private ContentSql() {}
 
   /**
-   * @param payloads whether payloads are read; if not, what may stand in one is not known
+   * @param payloads whether payloads are read; if not, whether one matches is unknown
    */
   static ContentSql of(Connection connection, JobContent content, boolean payloads)
       throws SQLException {

@@ -92,7 +92,7 @@ public final class JobIdSearch {
     return new JobIdMatches(ids);
   }
 
-  /** Whether its dashes stand where the beginning of an id has them. */
+  /** Whether its dashes are where the beginning of an id has them. */
   private static boolean hasItsDashes(String part) {
     for (int i = 0; i < part.length(); i++) {
       if ((part.charAt(i) == '-') != (FIRST.charAt(i) == '-')) {

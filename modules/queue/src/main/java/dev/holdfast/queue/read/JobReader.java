@@ -199,9 +199,9 @@ public final class JobReader {
       Connection connection, Detail detail, String from, Binding binding) throws SQLException {
     try {
       return binding.bind(Sql.of(detail.select() + from).on(connection)).list(JobReader::status);
-    } catch (SQLException trouble) {
-      if (!SqlErrors.isUnreadable(trouble)) {
-        throw trouble;
+    } catch (SQLException e) {
+      if (!SqlErrors.isUnreadable(e)) {
+        throw e;
       }
       return binding
           .bind(Sql.of(Detail.NONE.select() + from).on(connection))

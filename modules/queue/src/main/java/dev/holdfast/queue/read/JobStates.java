@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Looks up where jobs stand, without all that belongs to them. */
+/** Reads the states of jobs only. */
 public final class JobStates {
   private static final Sql SQL =
       Sql.of(
@@ -51,7 +51,7 @@ public final class JobStates {
 
   private JobStates() {}
 
-  /** When the worker of a running attempt was last heard; empty if the attempt has ended. */
+  /** The last heartbeat of a running attempt; empty if the attempt has ended. */
   public static Optional<Instant> heartbeatAt(Connection connection, Lease lease)
       throws SQLException {
     return HEARTBEAT.on(connection).lease(lease).first(row -> Rows.instant(row, "heartbeat_at"));

@@ -49,7 +49,7 @@ public final class JobsOfRuns {
           .map("count(*) FILTER (WHERE s.state = '%1$s') AS \"%1$s\""::formatted)
           .collect(Collectors.joining(", "));
 
-  // Hops from one run to the next one in the index, so that a run of a million jobs costs one hop.
+  // A loose index scan over the runs, so that a run of a million jobs costs one index probe.
   // Of a tenant's runs only: the cursor is the last run of the page, and other tenants' ids are not
   // for its eyes.
   private static final ByTenant LIST =

@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>No index knows the contents, and none the kinds and queues of jobs that have ended, for each
  * would cost every job something. So jobs are read through, newest first, up to a number or a time;
- * the answer says where it stopped, and the next page goes on from there.
+ * the answer says where it stopped, and the next page starts there.
  */
 public final class Search {
   static final int MOST_WALKED = 100_000;
 
   /** How long one page is searched for. */
-  private static final Duration PATIENCE = Duration.ofMillis(400);
+  private static final Duration TIMEOUT = Duration.ofMillis(400);
 
   private static final Duration NO_END = Duration.ofDays(1);
 
@@ -56,7 +56,7 @@ public final class Search {
       Connection connection, JobFilter filter, int walked, JobReader.Detail detail)
       throws SQLException {
     if (!filter.content().isAny()) {
-      return searched(connection, filter, PATIENCE, detail);
+      return searched(connection, filter, TIMEOUT, detail);
     }
     List<JobStatus> jobs =
         isLedTo(filter)
@@ -71,9 +71,9 @@ public final class Search {
 
   /** The jobs that were found within the time, at least those of the first batch. */
   static JobPage searched(
-      Connection connection, JobFilter filter, Duration patience, JobReader.Detail detail)
+      Connection connection, JobFilter filter, Duration timeout, JobReader.Detail detail)
       throws SQLException {
-    ContentSearch.Found found = new ContentSearch(connection, patience).find(failedOnly(filter));
+    ContentSearch.Found found = new ContentSearch(connection, timeout).find(failedOnly(filter));
     List<JobStatus> all =
         found.jobs().isEmpty() ? List.of() : JobReader.all(connection, found.jobs(), detail);
     return new JobPage(all, found.next(), found.searchComplete());
@@ -126,7 +126,7 @@ public final class Search {
       throws SQLException {
     if (!filter.content().isAny()) {
       ContentSearch.Found found =
-          new ContentSearch(connection, PATIENCE).find(failedOnly(filter).limit(JobFilter.MOST));
+          new ContentSearch(connection, TIMEOUT).find(failedOnly(filter).limit(JobFilter.MOST));
       return new JobCount(found.jobs().size(), found.next() != null);
     }
     Where where = Where.of(connection, filter);

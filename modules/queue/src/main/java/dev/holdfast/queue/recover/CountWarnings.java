@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Counts what an operator should look at, up to a limit. */
+/** Counts the jobs that an operator should check, up to a limit. */
 public final class CountWarnings {
   private static final Sql SQL =
       Sql.of(

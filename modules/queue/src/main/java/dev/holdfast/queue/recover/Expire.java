@@ -1,24 +1,25 @@
 package dev.holdfast.queue.recover;
 
+import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.settle.EndAttemptSql;
 import dev.holdfast.queue.settle.Fail;
+import dev.holdfast.queue.sql.CancelGraceSql;
 import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ends what has run out of time and did not end by itself: cancellations that were not
+ * Ends what is out of time and was not ended by its worker: cancellations that were not
  * acknowledged, attempts past their timeout, jobs past their deadline.
  *
  * <p>A worker ends its own handlers in time; this is for those that do not listen, and for jobs
- * that never started. A running attempt is given the cancel grace period to stop before it is
- * fenced off.
+ * that never started. A running attempt is given the cancel grace period of its worker to stop
+ * before it is fenced off.
  *
  * <p>Both look in the order of an index, for the reason {@link Reap} has.
  */
@@ -28,19 +29,20 @@ public final class Expire {
   // attempt that began just now must not be ended for the one before it.
   private static final Sql RUNNING =
       EndAttemptSql.ofSome(
-          """
+          Sql.fragment(
+                  """
           WITH late AS MATERIALIZED (
             SELECT j.id, j.attempt, j.worker_id, j.failures, j.max_attempts, j.cancel_requested_at,
-                   j.cancel_deadline, j.deadline, j.timeout_ms,
+                   j.deadline, j.timeout_ms,
                    CASE WHEN j.cancel_deadline < statement_timestamp() THEN 'CANCEL_TIMEOUT'
-                        WHEN j.deadline + :grace * interval '1 millisecond' < statement_timestamp()
+                        WHEN j.deadline + ${grace} < statement_timestamp()
                           THEN 'DEADLINE_EXCEEDED'
                         ELSE 'ATTEMPT_TIMEOUT' END AS code
               FROM holdfast.job j
              WHERE j.state = 'RUNNING'
                AND (j.cancel_deadline < statement_timestamp()
-                    OR j.deadline + :grace * interval '1 millisecond' < statement_timestamp()
-                    OR j.started_at + (j.timeout_ms + :grace) * interval '1 millisecond'
+                    OR j.deadline + ${grace} < statement_timestamp()
+                    OR j.started_at + j.timeout_ms * interval '1 millisecond' + ${grace}
                        < statement_timestamp())
              ORDER BY j.queue, j.started_at
              LIMIT :most
@@ -51,17 +53,21 @@ public final class Expire {
                      'category', CASE l.code WHEN 'CANCEL_TIMEOUT' THEN 'CANCELLED' ELSE 'TIMEOUT' END,
                      'code', l.code,
                      'message', CASE l.code
-                       WHEN 'CANCEL_TIMEOUT' THEN format(
-                         'worker %s did not stop by %s', l.worker_id, l.cancel_deadline)
+                       WHEN 'CANCEL_TIMEOUT' THEN '${cancelTimeout}'
                        WHEN 'DEADLINE_EXCEEDED' THEN format('the deadline was %s', l.deadline)
-                       ELSE format('the attempt was still running after its timeout of %s ms',
-                                   l.timeout_ms) END,
+                       ELSE format('${attemptTimeout}', l.timeout_ms) END,
                      'retryable', l.code = 'ATTEMPT_TIMEOUT') AS failed_with,
                    l.code = 'ATTEMPT_TIMEOUT' AS retryable,
                    0 AS delay_ms
               FROM late l
           )
-          """
+          """,
+                  "grace",
+                  CancelGraceSql.of("j"),
+                  "cancelTimeout",
+                  Failure.CANCEL_TIMEOUT_MESSAGE,
+                  "attemptTimeout",
+                  Failure.ATTEMPT_TIMEOUT_MESSAGE)
               + Fail.ENDING_OF_FAILED);
 
   private static final Transition EXPIRED =
@@ -87,7 +93,7 @@ public final class Expire {
               FROM late
              WHERE j.id = late.id AND ${from}
             RETURNING j.id, j.attempt, j.event_count, j.failure, j.queue, j.state
-          ), told AS (
+          ), event_inserted AS (
             ${event}
           )
           SELECT id, attempt, queue, state, NULL AS worker_id FROM failed
@@ -107,17 +113,11 @@ public final class Expire {
 
   private Expire() {}
 
-  public static List<Reap.Reaped> late(Connection connection, Duration grace, int most)
-      throws SQLException {
+  public static List<Reap.Reaped> late(Connection connection, int most) throws SQLException {
     List<Reap.Reaped> ended =
         new ArrayList<>(
             Reap.cutOff(
-                connection,
-                RUNNING
-                    .on(connection)
-                    .set("grace", grace)
-                    .set("most", most)
-                    .list(Reap.Reaped::read)));
+                connection, RUNNING.on(connection).set("most", most).list(Reap.Reaped::read)));
     ended.addAll(NOT_RUNNING.on(connection).set("most", most).list(Reap.Reaped::read));
     return ended;
   }

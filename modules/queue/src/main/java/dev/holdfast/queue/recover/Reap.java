@@ -24,7 +24,7 @@ public final class Reap {
   /** How often the lease of a job may expire unconfirmed before that counts as a crash. */
   public static final int MOST_UNCONFIRMED = 3;
 
-  // The condition stands inside the locking select, so PostgreSQL checks it again on the newest
+  // The condition is inside the locking select, so PostgreSQL checks it again on the newest
   // version of each row: a heartbeat that was first keeps its job.
   private static final Sql LOST =
       sql(
@@ -36,7 +36,7 @@ public final class Reap {
             'retryable', true)
           """,
           LeaseExpiry.RAN_OUT,
-          // Several processes may use one name, so only jobs that overlapped count as company.
+          // Several processes may use one name, so only jobs that overlapped count as run together.
           "NOT l.isolated",
           "c.ended_at >= l.started_at",
           ClaimDeliverySql.isUnconfirmed("j"));
@@ -95,7 +95,7 @@ public final class Reap {
                 FROM holdfast.job r
                WHERE r.state = 'RUNNING'
                GROUP BY r.worker_id
-            ), judged AS MATERIALIZED (
+            ), decided AS MATERIALIZED (
               SELECT l.*, l.crashes + 1 > l.max_crashes AS spent,
                      -- What this statement takes back is still running in its snapshot.
                      ${doubt} AND (
@@ -103,7 +103,7 @@ public final class Reap {
                        OR (SELECT c.job_id FROM holdfast.attempt c
                             WHERE c.worker_id = l.worker_id AND c.outcome = 'CRASHED'
                               AND c.job_id <> l.id AND ${overlap}
-                            LIMIT 1) IS NOT NULL) AS in_company
+                            LIMIT 1) IS NOT NULL) AS ran_with_others
                 FROM lost l
             ), ending AS MATERIALIZED (
               SELECT l.id, l.attempt, l.worker_id,
@@ -111,12 +111,12 @@ public final class Reap {
                      l.failure,
                      CASE WHEN l.cancel_requested_at IS NOT NULL THEN 'CANCELLED'
                           WHEN l.unconfirmed THEN 'PENDING'
-                          WHEN l.spent AND (l.max_crashes = 0 OR NOT l.in_company) THEN 'FAILED'
+                          WHEN l.spent AND (l.max_crashes = 0 OR NOT l.ran_with_others) THEN 'FAILED'
                           ELSE 'PENDING' END AS next,
                      0 AS failed, CASE WHEN l.unconfirmed THEN 0 ELSE 1 END AS crashed,
                      CASE WHEN l.unconfirmed THEN NULL
                           WHEN l.cancel_requested_at IS NOT NULL OR NOT l.spent THEN l.failure
-                          WHEN NOT l.in_company
+                          WHEN NOT l.ran_with_others
                           THEN l.failure || jsonb_build_object(
                             'code', 'TOXIC_JOB',
                             'message', format('%s died running this job; the last was %s, which ran'
@@ -132,7 +132,7 @@ public final class Reap {
                      NULL::timestamptz AS run_at,
                      'requeued:stale' AS event,
                      NULL::jsonb AS data
-                FROM judged l
+                FROM decided l
             )
             """,
             "failure",

@@ -13,7 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Writes what running attempts tell: progress and events, numbered without gaps. */
+/** Writes reports of running attempts: progress and events, numbered without gaps. */
 public final class AppendEvents {
   // The row lock makes the numbers an order: the transaction that holds it has the next ones.
   private static final Sql SQL =
@@ -31,15 +31,15 @@ public final class AppendEvents {
              WHERE ${running}
              ORDER BY j.id
                FOR NO KEY UPDATE OF j
-          ), told AS (
+          ), event_inserted AS (
             ${event}
           )
           UPDATE holdfast.job j
-             SET event_count = j.event_count + r.told,
+             SET event_count = j.event_count + r.inserted,
                  progress = coalesce(r.percent, j.progress),
                  progress_message =
                    CASE WHEN r.progressed THEN r.message ELSE j.progress_message END
-            FROM (SELECT h.id, count(*) AS told,
+            FROM (SELECT h.id, count(*) AS inserted,
                          (array_agg(r.percent ORDER BY r.n DESC)
                             FILTER (WHERE r.percent IS NOT NULL))[1] AS percent,
                          -- An event has data, even if none is in them; progress has none.

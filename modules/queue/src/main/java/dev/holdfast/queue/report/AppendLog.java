@@ -39,8 +39,8 @@ public final class AppendLog {
 
   private AppendLog() {}
 
-  public static Ack write(Connection connection, LogLines told) throws SQLException {
-    Lease lease = told.lease();
+  public static Ack write(Connection connection, LogLines reported) throws SQLException {
+    Lease lease = reported.lease();
     // Locked, so that lines which are sent at the same moment are appended one after the other.
     if (!FenceSql.hold(connection, lease)) {
       return Ack.LEASE_LOST;
@@ -56,9 +56,11 @@ public final class AppendLog {
                         row.getLong("lines")))
             .orElse(null);
     long taken = end == null ? 0 : end.lines();
-    List<String> fresh = told.after(taken);
+    List<String> fresh = reported.after(taken);
     List<Report.Log> pieces =
-        fresh.isEmpty() ? List.of() : pieces(lease, end == null ? null : end.piece(), told, fresh);
+        fresh.isEmpty()
+            ? List.of()
+            : pieces(lease, end == null ? null : end.piece(), reported, fresh);
     if (!pieces.isEmpty()) {
       Set<Lease> unused =
           Log.all(
@@ -68,16 +70,16 @@ public final class AppendLog {
           .on(connection)
           .lease(lease)
           .set("piece", pieces.getLast().piece())
-          .set("lines", told.linesAfter(taken))
+          .set("lines", reported.linesAfter(taken))
           .update();
     }
     return Ack.ACCEPTED;
   }
 
   private static List<Report.Log> pieces(
-      Lease lease, @Nullable LogPiece last, LogLines told, List<String> fresh) {
+      Lease lease, @Nullable LogPiece last, LogLines reported, List<String> fresh) {
     LogPiece end = last == null ? new LogPiece(lease.attempt(), 1, "") : last;
-    return end.append(told.scrubbed(end.text(), fresh)).stream()
+    return end.append(reported.scrubbed(end.text(), fresh)).stream()
         .map(piece -> new Report.Log(lease, piece.piece(), piece.text()))
         .toList();
   }

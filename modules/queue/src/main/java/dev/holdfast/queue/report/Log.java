@@ -26,7 +26,7 @@ public final class Log {
   private static final Sql WRITE =
       Sql.of(
           """
-      WITH told AS (
+      WITH input AS (
         SELECT DISTINCT ON (id, attempt, piece) id, attempt, piece, text
           FROM unnest(:jobs::uuid[], :attempts::int4[], :pieces::int4[], :texts::text[])
                  AS t(id, attempt, piece, text)
@@ -34,13 +34,13 @@ public final class Log {
       ), held AS MATERIALIZED (
         SELECT j.id, j.attempt
           FROM holdfast.job j
-          JOIN (SELECT DISTINCT id, attempt FROM told) t ON t.id = j.id AND t.attempt = j.attempt
+          JOIN (SELECT DISTINCT id, attempt FROM input) t ON t.id = j.id AND t.attempt = j.attempt
          WHERE ${running}
       ), ranked AS MATERIALIZED (
         SELECT id, attempt, piece, text,
                dense_rank() OVER (PARTITION BY id ORDER BY attempt DESC, piece DESC) AS age
           FROM (SELECT t.id, t.attempt, t.piece, t.text
-                  FROM told t JOIN held h ON h.id = t.id AND h.attempt = t.attempt
+                  FROM input t JOIN held h ON h.id = t.id AND h.attempt = t.attempt
                 UNION ALL
                 SELECT l.job_id, l.attempt, l.piece, NULL
                   FROM holdfast.log l JOIN held h ON h.id = l.job_id) AS every

@@ -38,7 +38,7 @@ public final class Publish {
          WHERE (old.attempt, old.store, old.sha256)
             <> (excluded.attempt, excluded.store, excluded.sha256)
         RETURNING old.name, old.size, old.sha256
-      ), told AS (
+      ), event_inserted AS (
         ${event}
       )
       UPDATE holdfast.job j

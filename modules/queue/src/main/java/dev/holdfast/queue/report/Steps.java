@@ -23,7 +23,7 @@ import java.util.Optional;
 
 /** Writes how the steps of running jobs get on, fenced like every write, and reads it back. */
 public final class Steps {
-  // What was told before changes nothing, however late it comes again: an attempt of a step goes
+  // A report that is repeated changes nothing, however late it comes: an attempt of a step goes
   // from RUNNING to its end, and never back over that or over an attempt that came after it.
   private static final Sql WRITE =
       Sql.of(
@@ -62,7 +62,7 @@ public final class Steps {
           """
           WITH entry AS (
             SELECT * FROM unnest(:types::text[], :data::text[]) WITH ORDINALITY AS e(type, data, n)
-          ), told AS (
+          ), event_inserted AS (
             ${event}
           )
           UPDATE holdfast.job SET event_count = event_count + (SELECT count(*) FROM entry) WHERE id = :job
@@ -74,7 +74,7 @@ public final class Steps {
               "e.data::jsonb",
               "holdfast.job j, entry e WHERE j.id = :job"));
 
-  // Only a failure that something was decided about: one that was stopped has not failed by itself.
+  // Only a failure with a decision: an attempt that was stopped has not failed.
   private static final String FAILURE =
       """
       (SELECT CASE e.type WHEN 'task.step.attempt.failed' THEN e.data END
@@ -144,7 +144,7 @@ public final class Steps {
                SET state = 'INTERRUPTED', finished_at = clock_timestamp()
              WHERE s.job_id = ANY (:jobs::uuid[]) AND s.state = 'RUNNING'
             RETURNING s.job_id, s.step_id, s.step_index, s.attempt
-          ), told AS (
+          ), event_inserted AS (
             ${event}
           )
           UPDATE holdfast.job j
@@ -202,8 +202,8 @@ public final class Steps {
     if (step.discardFromIndex() != null) {
       FORGET.on(connection).set("job", lease.job()).set("from", step.discardFromIndex()).update();
     }
-    if (step.honoured() != null) {
-      Commands.honoured(connection, lease.job(), step.honoured());
+    if (step.handledCommand() != null) {
+      Commands.removeHandled(connection, lease.job(), step.handledCommand());
     }
     tell(connection, lease.job(), step.events());
     return Ack.ACCEPTED;

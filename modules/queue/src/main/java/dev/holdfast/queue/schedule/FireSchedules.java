@@ -165,21 +165,21 @@ public final class FireSchedules {
         log.info("schedule {} fires again", named.name());
       }
       return fired;
-    } catch (SQLException trouble) {
-      if (SqlErrors.passes(trouble)) {
-        throw trouble;
+    } catch (SQLException e) {
+      if (SqlErrors.isTransient(e)) {
+        throw e;
       }
-      breaks(connection, before, named, trouble);
-    } catch (RuntimeException trouble) {
-      breaks(connection, before, named, trouble);
+      breaks(connection, before, named, e);
+    } catch (RuntimeException e) {
+      breaks(connection, before, named, e);
     }
     return 0;
   }
 
-  private static void breaks(
-      Connection connection, Savepoint before, Named named, Exception trouble) throws SQLException {
+  private static void breaks(Connection connection, Savepoint before, Named named, Exception error)
+      throws SQLException {
     connection.rollback(before);
-    String message = trouble.getMessage() == null ? trouble.toString() : trouble.getMessage();
+    String message = error.getMessage() == null ? error.toString() : error.getMessage();
     String reason = Text.excerpt(message, REASON_CHARS);
     if (!reason.equals(named.fireError())) {
       log.error("schedule {} cannot be fired, and is tried again: {}", named.name(), reason);

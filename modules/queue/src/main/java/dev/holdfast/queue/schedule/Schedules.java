@@ -140,11 +140,11 @@ public final class Schedules {
                     .add(run(row)));
     try {
       return LIST.on(connection).list(row -> status(row, runs));
-    } catch (SQLException trouble) {
-      if (SqlErrors.isUnreadable(trouble)) {
+    } catch (SQLException e) {
+      if (SqlErrors.isUnreadable(e)) {
         return LIST_WITHOUT_PAYLOADS.on(connection).list(row -> status(row, runs));
       }
-      throw trouble;
+      throw e;
     }
   }
 

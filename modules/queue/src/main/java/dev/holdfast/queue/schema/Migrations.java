@@ -75,8 +75,8 @@ public final class Migrations {
   private static int check(DataSource dataSource, boolean allowUnsafe) {
     try (Connection connection = Connections.open(dataSource)) {
       return Schema.checkBeforeMigration(connection, allowUnsafe);
-    } catch (SQLException trouble) {
-      throw SqlErrors.thrown("migrate", trouble);
+    } catch (SQLException e) {
+      throw SqlErrors.thrown("migrate", e);
     }
   }
 

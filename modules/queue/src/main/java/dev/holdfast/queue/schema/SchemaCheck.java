@@ -29,30 +29,30 @@ public final class SchemaCheck {
   private final Connections pool;
   private final boolean listens;
   private final boolean checkSchema;
-  private final Duration patience;
+  private final Duration timeout;
   private volatile long until;
   private volatile int most;
   private volatile boolean refused;
-  private volatile @Nullable SQLException trouble;
+  private volatile @Nullable SQLException error;
 
   private SchemaCheck(
       Database heartbeats,
       DataSource source,
       boolean listens,
       boolean checkSchema,
-      Duration patience) {
+      Duration timeout) {
     this.heartbeats = heartbeats;
     this.pool = new Connections.Pooled(source);
     this.listens = listens;
     this.checkSchema = checkSchema;
-    this.patience = patience;
-    this.until = System.nanoTime() + patience.toNanos();
+    this.timeout = timeout;
+    this.until = System.nanoTime() + timeout.toNanos();
   }
 
   /**
    * @param listens whether it keeps a connection to be notified on
    * @param listeners how many other workers here keep one already
-   * @param patience how long each of the connections may take
+   * @param timeout how long each of the connections may take
    */
   public static void run(
       Database heartbeats,
@@ -60,8 +60,8 @@ public final class SchemaCheck {
       boolean listens,
       int listeners,
       boolean checkSchema,
-      Duration patience) {
-    SchemaCheck check = new SchemaCheck(heartbeats, source, listens, checkSchema, patience);
+      Duration timeout) {
+    SchemaCheck check = new SchemaCheck(heartbeats, source, listens, checkSchema, timeout);
     CompletableFuture<Void> done = new CompletableFuture<>();
     Thread.ofPlatform()
         .daemon()
@@ -106,7 +106,7 @@ public final class SchemaCheck {
           Reason.INTERRUPTED, "interrupted before the worker had started", interrupted);
     } catch (ExecutionException failed) {
       throw switch (failed.getCause()) {
-        case SQLException wrong when SqlErrors.passes(wrong) -> refusal(listeners);
+        case SQLException wrong when SqlErrors.isTransient(wrong) -> refusal(listeners);
         case SQLException wrong -> SqlErrors.thrown("start", wrong);
         case RuntimeException wrong -> wrong;
         case null, default -> new IllegalStateException(failed.getCause());
@@ -130,8 +130,8 @@ public final class SchemaCheck {
         takeAll();
         return;
       } catch (SQLException failed) {
-        trouble = failed;
-        if (!SqlErrors.passes(failed) || refused || System.nanoTime() - until > 0) {
+        error = failed;
+        if (!SqlErrors.isTransient(failed) || refused || System.nanoTime() - until > 0) {
           throw failed;
         }
         LockSupport.parkNanos(PAUSE.toNanos());
@@ -162,13 +162,13 @@ public final class SchemaCheck {
   /** A start that is slow but gets on is not refused. */
   private void got(int connections) {
     if (connections > most) {
-      until = System.nanoTime() + patience.toNanos();
+      until = System.nanoTime() + timeout.toNanos();
       most = connections;
     }
   }
 
   private DatabaseException refusal(int listeners) {
-    SQLException last = trouble;
+    SQLException last = error;
     String said = last == null ? "" : " (" + last.getMessage() + ")";
     // A pool that has no more to give has no code to say so; any code is the server's or the
     // driver's.
@@ -176,7 +176,7 @@ public final class SchemaCheck {
       return new DatabaseException(
           Reason.UNAVAILABLE,
           "no connection to the database within %d s: is the server running, can it be reached from here, and is a connection of the pool free?%s"
-              .formatted(patience.toSeconds(), said),
+              .formatted(timeout.toSeconds(), said),
           last);
     }
     int needed = listeners + (listens ? 3 : 2);
@@ -186,7 +186,7 @@ public final class SchemaCheck {
             .formatted(
                 listeners + most,
                 needed,
-                patience.toSeconds(),
+                timeout.toSeconds(),
                 listens ? ", and for each worker one to listen" : "",
                 needed,
                 said),

@@ -43,13 +43,13 @@ public final class EndAttemptSql {
          WHERE j.id = e.id AND j.attempt = e.attempt AND ${running}
         RETURNING j.id, j.attempt, j.state, j.queue, j.kind, j.event_count, j.started_at, j.started_event_number,
                   e.worker_id, e.outcome, e.failure, e.job_failure, e.event, e.data, e.run_at
-      ), kept AS (
+      ), attempt_inserted AS (
         INSERT INTO holdfast.attempt
                (job_id, attempt, outcome, worker_id, started_at, ended_at, started_event_number, failure)
         SELECT m.id, m.attempt, m.outcome, m.worker_id, m.started_at, clock_timestamp(),
                m.started_event_number, m.failure
           FROM moved m
-      ), told AS (
+      ), event_inserted AS (
         ${event}
       )
       SELECT m.id, m.attempt, m.state, m.queue, m.kind, m.worker_id FROM moved m

@@ -68,7 +68,7 @@ public final class Fail {
               "running",
               FenceSql.isRunning("j")));
 
-  // Expire also ends attempts as FAILED; whose ending it was, the failure tells.
+  // Expire also ends attempts as FAILED; the failure says which of them it was.
   private static final Sql FAILED_BEFORE =
       Sql.of(
           """

@@ -2,17 +2,13 @@ package dev.holdfast.queue.settle;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
-import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.value.Refusal;
-import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.MaterializeBatch;
+import dev.holdfast.queue.batch.MaterializeAndRetry;
+import dev.holdfast.queue.batch.MaterializeAndRetry.Verb;
 import dev.holdfast.queue.jdbc.Database;
-import dev.holdfast.queue.jdbc.SqlErrors;
-import dev.holdfast.queue.report.AppendEvents;
-import dev.holdfast.queue.report.Log;
-import dev.holdfast.queue.report.Steps;
+import dev.holdfast.queue.jdbc.JsonInput;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -21,18 +17,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
 
 /**
- * Sends a mixed batch to its verbs, one statement for each kind of ending in it, and gives each
- * caller the answer for its own row.
+ * Ends attempts: sends a mixed batch to its verbs, one statement for each kind of ending in it, and
+ * gives each caller the answer for its own row.
  */
 public final class Settle {
-  /** Writes one kind of ending or report; answers with the leases it was written for. */
-  private interface Verb<S> {
-    Set<Lease> all(Connection connection, List<S> settlements) throws SQLException;
-  }
-
   private final Database database;
   private final Backoff backoff;
   private final BatchClaims batches;
@@ -55,91 +45,35 @@ public final class Settle {
             "fail",
             Settlement.Fail.class,
             settlements,
-            writingOut((connection, failed) -> Fail.all(connection, backoff, failed))));
+            materializing((connection, failed) -> Fail.all(connection, backoff, failed))));
     accepted.addAll(
         settle(
             "cancelled",
             Settlement.Cancel.class,
             settlements,
-            writingOut(ReleaseAttempts::cancelled)));
+            materializing(ReleaseAttempts::cancelled)));
     accepted.addAll(
         settle(
-            "snooze", Settlement.Snooze.class, settlements, writingOut(ReleaseAttempts::snoozed)));
+            "snooze",
+            Settlement.Snooze.class,
+            settlements,
+            materializing(ReleaseAttempts::snoozed)));
     accepted.addAll(
         settle(
             "release",
             Settlement.Release.class,
             settlements,
-            writingOut(ReleaseAttempts::released)));
+            materializing(ReleaseAttempts::released)));
     return given.stream().map(s -> ack(accepted.contains(s))).toList();
-  }
-
-  /**
-   * Progress and events in one statement, logs in another; steps, which are few, each in a
-   * transaction.
-   */
-  public List<Ack> report(List<Report> reports) {
-    Set<Lease> appended =
-        reported(
-            "report",
-            reports.stream()
-                .filter(r -> r instanceof Report.Progress || r instanceof Report.Event)
-                .toList(),
-            AppendEvents::all);
-    Set<Lease> logged =
-        reported(
-            "log",
-            reports.stream()
-                .filter(Report.Log.class::isInstance)
-                .map(Report.Log.class::cast)
-                .toList(),
-            Log::all);
-    return reports.stream()
-        .map(
-            report ->
-                switch (report) {
-                  case Report.Step step -> step(step);
-                  case Report.Log log -> ack(logged.contains(log.lease()));
-                  case Report.Progress progress -> ack(appended.contains(progress.lease()));
-                  case Report.Event event -> ack(appended.contains(event.lease()));
-                })
-        .toList();
-  }
-
-  private <S extends Report> Set<Lease> reported(String verb, List<S> batch, Verb<S> work) {
-    Function<S, Lease> lease = Report::lease;
-    return batch.isEmpty()
-        ? Set.of()
-        : database.run(
-            verb,
-            connection ->
-                storing(
-                    verb,
-                    Refusal.EVENT_NOT_JSON,
-                    connection,
-                    batch,
-                    (in, some) -> writingOut(in, some, lease, work)));
-  }
-
-  private Ack step(Report.Step step) {
-    return database.transactByKey(
-        "step",
-        connection ->
-            storing(
-                "step",
-                Refusal.RESULT_NOT_JSON,
-                () -> writingOut(connection, step.lease(), () -> Steps.write(connection, step))));
   }
 
   /** In the caller's transaction. */
   public Ack succeed(Connection connection, Settlement.Succeed settlement) throws SQLException {
     return ack(
-        storing(
+        JsonInput.store(
                 "succeed",
                 Refusal.RESULT_NOT_JSON,
-                connection,
-                List.of(settlement),
-                this::succeeded)
+                () -> succeeded(connection, List.of(settlement)))
             .contains(settlement.lease()));
   }
 
@@ -163,45 +97,15 @@ public final class Settle {
     List<Settlement.Succeed> others =
         settlements.stream().filter(s -> !settled.contains(s.lease())).toList();
     if (!others.isEmpty()) {
-      settled.addAll(writingOut(connection, others, Settlement.Succeed::lease, Succeed::all));
+      settled.addAll(
+          MaterializeAndRetry.all(connection, others, Settlement.Succeed::lease, Succeed::all));
     }
     return settled;
   }
 
-  /**
-   * A verb finds no row of a job that was claimed in a batch and has not been written since. What
-   * it did not find is materialized, by this or, at the same time, by another connection; then it
-   * looks again.
-   */
-  private static <S> Set<Lease> writingOut(
-      Connection connection, List<S> batch, Function<S, Lease> lease, Verb<S> work)
-      throws SQLException {
-    Set<Lease> done = new HashSet<>(work.all(connection, batch));
-    List<S> left =
-        batch.stream()
-            .filter(s -> lease.apply(s).attempt() == BatchClaims.ATTEMPT)
-            .filter(s -> !done.contains(lease.apply(s)))
-            .toList();
-    if (!left.isEmpty()) {
-      MaterializeBatch.leases(connection, left.stream().map(lease).toList());
-      done.addAll(work.all(connection, left));
-    }
-    return done;
-  }
-
-  private static <S extends Settlement> Verb<S> writingOut(Verb<S> work) {
-    return (connection, batch) -> writingOut(connection, batch, Settlement::lease, work);
-  }
-
-  /** The same for one lease. */
-  public static Ack writingOut(Connection connection, Lease lease, Storing<Ack> work)
-      throws SQLException {
-    Ack ack = work.store();
-    if (ack == Ack.ACCEPTED || lease.attempt() != BatchClaims.ATTEMPT) {
-      return ack;
-    }
-    MaterializeBatch.leases(connection, List.of(lease));
-    return work.store();
+  private static <S extends Settlement> Verb<S> materializing(Verb<S> verb) {
+    return (connection, batch) ->
+        MaterializeAndRetry.all(connection, batch, Settlement::lease, verb);
   }
 
   /** The settlements of one kind that took effect. */
@@ -214,39 +118,11 @@ public final class Settle {
     Set<Lease> settled =
         database.run(
             verb,
-            connection -> storing(verb, Refusal.RESULT_NOT_JSON, connection, settlements, work));
+            connection ->
+                JsonInput.store(
+                    verb, Refusal.RESULT_NOT_JSON, () -> work.all(connection, settlements)));
     batches.settled(settled);
     return settlements.stream().filter(s -> settled.contains(s.lease())).toList();
-  }
-
-  private static <S> Set<Lease> storing(
-      String verb, Refusal refusal, Connection connection, List<S> batch, Verb<S> work)
-      throws SQLException {
-    return storing(verb, refusal, () -> work.all(connection, batch));
-  }
-
-  /** Work that writes JSON which comes from a caller. */
-  public interface Storing<T> {
-    T store() throws SQLException;
-  }
-
-  public static <T> T storing(String verb, Refusal refusal, Storing<T> work) throws SQLException {
-    try {
-      return work.store();
-    } catch (SQLException trouble) {
-      if (SqlErrors.isBadData(trouble)) {
-        throw notStorable(verb, refusal, trouble);
-      }
-      throw trouble;
-    }
-  }
-
-  private static RefusedException notStorable(String verb, Refusal refusal, SQLException trouble) {
-    RefusedException refused =
-        new RefusedException(
-            refusal, verb + ": not JSON that PostgreSQL can store: " + trouble.getMessage());
-    refused.initCause(trouble);
-    return refused;
   }
 
   private static Ack ack(boolean accepted) {

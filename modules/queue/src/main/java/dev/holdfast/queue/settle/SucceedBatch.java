@@ -24,12 +24,12 @@ final class SucceedBatch {
   // The ids are sorted, so the bucket an id falls into is its place among them, if it is one.
   private static final String NUMBER = "width_bucket(j.id, (SELECT ids FROM input))";
 
-  // The fence is the attempt here too: a job that was materialized has another one, whoever did it,
-  // and is settled there. Without the claim there is nothing to write. A row that was not written
-  // since the claim lies where the claim saw it; should another job lie there now, its id is not
+  // The fence is the attempt here too: a job that was materialized has another one, and is settled
+  // by Succeed. Without the claim there is nothing to write. A row that was not written since the
+  // claim still has the ctid that the claim saw; if another job has that ctid now, its id is not
   // one of these. So no row is looked up or locked first, and rows are locked in the order of their
-  // places: a cancel of several of them at this moment may be a deadlock, which is tried again.
-  // Claims all of whose jobs were settled before are deleted in passing.
+  // ctids: a cancel of several of them at this moment may be a deadlock, which is tried again.
+  // Claims all of whose jobs were settled before are deleted in the same statement.
   private static final Sql SQL =
       Sql.of(
           """
@@ -48,13 +48,13 @@ final class SucceedBatch {
                  result = (SELECT results FROM input)[${number}]::jsonb
            WHERE j.ctid = ANY (:places::tid[])
              AND (SELECT worker_id FROM claim) IS NOT NULL
-             AND ${unwritten} AND (SELECT ids FROM input)[${number}] = j.id
+             AND ${notMaterialized} AND (SELECT ids FROM input)[${number}] = j.id
           RETURNING j.id, j.attempt
           """,
           "number",
           NUMBER,
-          "unwritten",
-          BatchSql.isUnwritten("j"),
+          "notMaterialized",
+          BatchSql.isNotMaterialized("j"),
           "set",
           SUCCEEDED.set());
 

@@ -38,7 +38,7 @@ public final class BatchSql {
     return PLANNED + SHARED.formatted(":queue") + ",\n" + READ_COMMITTED;
   }
 
-  /** The same before a batch claim, which gives up when the lock is not free soon. */
+  /** The same before a batch claim, which fails when the lock is not free soon. */
   public static String lockForBatch() {
     return PLANNED
         + "set_config('lock_timeout', '100', true), pg_advisory_xact_lock"
@@ -57,7 +57,8 @@ public final class BatchSql {
   }
 
   /**
-   * Of a PENDING job of {@code :queue}: no claim has it in its batch, or it came back from there.
+   * Of a PENDING job of {@code :queue}: no claim has it in its batch, or it was requeued from
+   * there.
    */
   public static String isInNoBatch(String job) {
     return """
@@ -69,11 +70,11 @@ public final class BatchSql {
   }
 
   /**
-   * Of a job that a claim has in its batch: it was not written since. IS TRUE keeps the planner
-   * from the index of finished jobs: where statistics say that nearly all are finished it looks
-   * cheaper than to fetch the rows by their places.
+   * Of a job that a claim has in its batch: it is not materialized or finished yet. IS TRUE keeps
+   * the planner from the index of finished jobs: where statistics say that nearly all are finished
+   * it looks cheaper than to fetch the rows by their places.
    */
-  public static String isUnwritten(String job) {
+  public static String isNotMaterialized(String job) {
     return "%1$s.attempt = 0 AND (%1$s.finished_at IS NULL) IS TRUE".formatted(job);
   }
 }

@@ -16,11 +16,11 @@ import dev.holdfast.queue.jdbc.Sql;
 public final class ClaimableSql {
   private ClaimableSql() {}
 
-  /** Whether a queue, named by an expression, is paused: by itself, or with all of them. */
+  /** Whether a queue, named by an expression, is paused: by itself, or with all workers. */
   public static String isPaused(String queue) {
     return Sql.fragment(
         """
-        (EXISTS (SELECT FROM holdfast.global_pause)
+        (EXISTS (SELECT FROM holdfast.workers_pause)
          OR EXISTS (SELECT FROM holdfast.queue p
                      WHERE p.name = ${queue} AND p.paused_at IS NOT NULL))
         """,

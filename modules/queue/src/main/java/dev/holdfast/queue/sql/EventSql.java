@@ -3,8 +3,9 @@ package dev.holdfast.queue.sql;
 import dev.holdfast.queue.jdbc.Sql;
 
 /**
- * Adds events to timelines. The writer holds the row lock of the job and raises {@code job.events}
- * in the same statement, so that the numbers have no gaps and every reader sees one order.
+ * Adds events to timelines. The writer holds the row lock of the job and increments {@code
+ * job.event_count} in the same statement, so that the numbers have no gaps and every reader sees
+ * one order.
  */
 public final class EventSql {
   private static final String INSERT =

@@ -1,5 +1,5 @@
 /**
- * SQL that several verbs share: each rule of the queue that is said in SQL stands here once.
+ * SQL that several verbs share: each rule of the queue that is written in SQL is here once.
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */

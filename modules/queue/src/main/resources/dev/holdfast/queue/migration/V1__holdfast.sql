@@ -1,4 +1,4 @@
--- The schema of Holdfast. State lives in one row a job; what happened besides lies in attempt and
+-- The schema of Holdfast. State lives in one row a job; other events are in attempt and
 -- event. docs/queries.md says which statement uses which index.
 
 -- What one column may hold is said by its type: it is then checked when the column is written, and
@@ -87,6 +87,8 @@ CREATE TABLE holdfast.job (
   deadline             timestamptz,
   cancel_requested_at  timestamptz,
   cancel_deadline      timestamptz,
+  -- How long the worker that holds the job lets a handler take to stop; set by the claim.
+  cancel_grace_ms      bigint,
   cancel_reason        text,
 
   unique_key           text,
@@ -173,6 +175,7 @@ CREATE TABLE holdfast.claim (
   worker_id        text        NOT NULL,
   started_at       timestamptz NOT NULL,
   lease_expires_at timestamptz NOT NULL,
+  cancel_grace_ms  bigint      NOT NULL,
   job_ids          uuid[]      NOT NULL
 );
 -- Ids do not compress, and it takes time to find that out.
@@ -218,7 +221,7 @@ CREATE TABLE holdfast.dependency (
 -- Retention: a job that is deleted takes along what depends on it here.
 CREATE INDEX dependency_on ON holdfast.dependency (depends_on_id);
 
--- Steps of jobs: where each stands, and what it left for those who go on from there.
+-- Steps of jobs: the state of each, and the checkpoint that later attempts continue from.
 CREATE TABLE holdfast.step (
   job_id      uuid        NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
   step_id     text        NOT NULL,
@@ -357,10 +360,10 @@ CREATE TABLE holdfast.queue (
 
 -- One row while an operator has paused all workers: no job of any queue is claimed. Otherwise none;
 -- the key allows no second row.
-CREATE TABLE holdfast.global_pause (
+CREATE TABLE holdfast.workers_pause (
   singleton  boolean     PRIMARY KEY DEFAULT true,
   paused_at  timestamptz NOT NULL,
-  CONSTRAINT global_pause_once CHECK (singleton)
+  CONSTRAINT workers_pause_once CHECK (singleton)
 );
 
 -- Jobs that are enqueued again and again.
@@ -373,7 +376,7 @@ CREATE TABLE holdfast.schedule (
   queue         text        NOT NULL,
   kind          text        NOT NULL,
   priority      smallint    NOT NULL,
-  -- Null leaves it to whoever enqueues the job.
+  -- Null leaves it to the process that enqueues the job.
   max_attempts  integer,
   max_crashes   integer     NOT NULL,
   timeout_ms    bigint,
@@ -479,7 +482,7 @@ CREATE TABLE holdfast.api_key (
   CONSTRAINT api_key_role_known CHECK (role IN ('viewer', 'submitter', 'worker', 'operator', 'admin'))
 );
 
--- What task tokens are signed with: the newest signs, those before it are still believed.
+-- What task tokens are signed with: the newest signs, older keys still verify.
 CREATE TABLE holdfast.signing_key (
   kid        text        PRIMARY KEY,
   secret     text        NOT NULL,
@@ -575,7 +578,7 @@ CREATE TABLE holdfast.worker_log (
 );
 
 -- The oldest version of the schema whose programs can work with this one. A migration that only adds leaves it as it is, so
--- that old workers go on during an upgrade; one that takes away what they need raises it.
+-- that old workers continue during an upgrade; one that takes away what they need raises it.
 CREATE TABLE holdfast.schema_compatibility (
   singleton      boolean PRIMARY KEY DEFAULT true,
   oldest_version integer NOT NULL,

@@ -215,14 +215,14 @@ class BudgetTest extends QueueFixture {
   @Test
   void a_cancelled_job_that_is_retried_is_no_longer_being_cancelled() {
     Lease lease = running();
-    queue.cancel(lease.job(), false, "stop", GRACE);
+    queue.cancel(lease.job(), false, "stop");
     queue.settle(new Settlement.Cancel(lease, null));
     queue.retry(List.of(lease.job()));
     Lease second = claimOne();
     assertThat(queue.heartbeat(List.of(second), LEASE).getFirst().cancelRequested()).isFalse();
     assertThat(status(lease.job()).cancelRequestedAt()).isNull();
     assertThat(status(lease.job()).cancelReason()).isNull();
-    maintenance.expire(Duration.ZERO);
+    maintenance.expire();
     assertThat(state(lease.job())).isEqualTo(JobState.RUNNING);
   }
 
@@ -254,13 +254,13 @@ class BudgetTest extends QueueFixture {
     Instant future = Instant.parse("2090-01-01T00:00:00Z");
     JobId late = add(job().deadline(future));
     set(late, "deadline = now() - interval '1 s'");
-    maintenance.expire(Duration.ZERO);
+    maintenance.expire();
     assertThat(state(late)).isEqualTo(JobState.FAILED);
     Lease failed = addAndClaim(job().deadline(future));
     queue.settle(fail(failed, HOPELESS));
 
     queue.retry(List.of(late, failed.job()));
-    maintenance.expire(Duration.ZERO);
+    maintenance.expire();
 
     assertThat(status(late).deadline()).isNull();
     assertThat(state(late)).isEqualTo(JobState.PENDING);
@@ -289,7 +289,7 @@ class BudgetTest extends QueueFixture {
 
   private Lease cancelling() {
     Lease lease = running();
-    queue.cancel(lease.job(), false, "stop", GRACE);
+    queue.cancel(lease.job(), false, "stop");
     return lease;
   }
 }

@@ -104,9 +104,9 @@ class DependencyTest extends QueueFixture {
     JobId first = add(job());
     JobId cancelled = add(job().dependsOn(first));
     JobId late = add(job().dependsOn(first));
-    queue.cancel(cancelled, false, "x", GRACE);
+    queue.cancel(cancelled, false, "x");
     set(late, "deadline = now() - interval '1 s'");
-    maintenance.expire(Duration.ZERO);
+    maintenance.expire();
     assertThat(state(cancelled)).isEqualTo(JobState.CANCELLED);
     assertThat(failure(late).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
   }

@@ -180,7 +180,7 @@ class FenceTest extends QueueFixture {
   void a_late_failure_is_not_mistaken_for_the_timeout_that_ended_the_attempt() {
     Lease lease = addAndClaim(job().timeout(Duration.ofMillis(1)));
     set(lease.job(), "started_at = now() - interval '1 hour'");
-    maintenance.expire(Duration.ZERO);
+    maintenance.expire();
     assertThat(queue.settle(fail(lease, FLAKY))).isEqualTo(Ack.LEASE_LOST);
   }
 
@@ -250,7 +250,7 @@ class FenceTest extends QueueFixture {
                           : !reaper.maintenance().reap(Duration.ZERO).requeued().isEmpty());
       assertThat(won.get(0)).isNotEqualTo(won.get(1));
       assertThat(state(lease.job())).isEqualTo(won.get(0) ? JobState.SUCCEEDED : JobState.PENDING);
-      queue.cancel(lease.job(), false, "next round", GRACE);
+      queue.cancel(lease.job(), false, "next round");
     }
   }
 }

@@ -95,7 +95,7 @@ class LostResponseTest extends QueueFixture {
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");
     assertThatThrownBy(() -> remote.jobs().claim(QUEUE, 3, WORKER, LEASE))
         .isInstanceOf(DatabaseException.class)
-        .satisfies(thrown -> assertThat(((DatabaseException) thrown).mayPass()).isTrue());
+        .satisfies(thrown -> assertThat(((DatabaseException) thrown).isTransient()).isTrue());
     assertLost(lost);
     List<Lease> held = remote.jobs().heldBy(WORKER);
     assertThat(held).hasSize(3);

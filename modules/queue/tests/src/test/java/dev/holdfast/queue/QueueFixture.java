@@ -71,7 +71,7 @@ public abstract class QueueFixture {
   @BeforeEach
   protected void open() {
     db.sql(
-        "TRUNCATE holdfast.job, holdfast.claim, holdfast.queue, holdfast.global_pause, holdfast.api_key,"
+        "TRUNCATE holdfast.job, holdfast.claim, holdfast.queue, holdfast.workers_pause, holdfast.api_key,"
             + " holdfast.signing_key, holdfast.idempotency_key, holdfast.history, holdfast.queue_depth,"
             + " holdfast.history_cursor, public.seen CASCADE");
     opened = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);

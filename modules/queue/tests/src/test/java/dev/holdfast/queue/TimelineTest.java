@@ -100,7 +100,7 @@ class TimelineTest extends QueueFixture {
     queue.settle(fail(claimOne(), FLAKY));
     queue.retry(List.of(job));
     Lease cancelled = claimOne();
-    queue.cancel(job, false, "enough", GRACE);
+    queue.cancel(job, false, "enough");
     queue.settle(new Settlement.Cancel(cancelled, null));
     queue.retry(List.of(job));
     queue.settle(succeed(claimOne()));
@@ -224,7 +224,7 @@ class TimelineTest extends QueueFixture {
                   switch (i) {
                     case 0 -> queue.report(List.of(event(lease, "a"), event(lease, "b")));
                     case 1 -> queue.report(List.of(progress(lease, 50)));
-                    case 2 -> queue.cancel(lease.job(), false, "x", GRACE);
+                    case 2 -> queue.cancel(lease.job(), false, "x");
                     default -> queue.settle(fail(lease, FLAKY));
                   });
     }

@@ -1,6 +1,9 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.LogLines;
+import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.command.CommandAction;
@@ -11,28 +14,38 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Everything that can be done to a job, each with what makes it possible. */
 enum Verb {
-  CLAIM {
+  CLAIM("claim") {
     @Override
     void on(Subject job) {
       job.queue().jobs().claim(job.job().queue(), 1, "another", QueueFixture.LEASE);
     }
   },
-  HEARTBEAT {
+  CLAIM_REMOTELY("claimRemotely") {
+    @Override
+    void on(Subject job) {
+      job.queue()
+          .jobs()
+          .claimRemotely(
+              job.job().queue(), 1, "another", QueueFixture.LEASE, QueueFixture.GRACE, null);
+    }
+  },
+  HEARTBEAT("heartbeat") {
     @Override
     void on(Subject job) {
       job.queue().jobs().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
     }
   },
-  REPORT {
+  REPORT("report") {
     @Override
     void on(Subject job) {
       job.queue().jobs().report(List.of(new Report.Progress(job.lease(), 50, "half")));
     }
   },
-  LOG {
+  LOG("log") {
     @Override
     void on(Subject job) {
       job.queue()
@@ -40,13 +53,37 @@ enum Verb {
           .log(new LogLines(job.lease(), 1L, List.of("half"), (before, added) -> added));
     }
   },
-  SUCCEED {
+  PUBLISH("publish") {
+    @Override
+    void on(Subject job) {
+      List<Artifact> files = List.of(new Artifact("a", 1, "0".repeat(64)));
+      job.queue().jobs().publish(new Publication(job.lease(), "store", files, null));
+    }
+  },
+  COMPLETE("complete") {
+    @Override
+    void on(Subject job) {
+      job.queue()
+          .jobs()
+          .complete(
+              new Completion(
+                  QueueFixture.succeed(job.lease()),
+                  "SUCCEEDED",
+                  "d",
+                  "w",
+                  null,
+                  null,
+                  null,
+                  null));
+    }
+  },
+  SUCCEED("settle") {
     @Override
     void on(Subject job) {
       job.queue().jobs().settle(QueueFixture.succeed(job.lease()));
     }
   },
-  SUCCEED_IN_TRANSACTION {
+  SUCCEED_IN_TRANSACTION("succeed") {
     @Override
     void on(Subject job) throws SQLException {
       try (Connection connection = job.db().connection()) {
@@ -56,7 +93,7 @@ enum Verb {
       }
     }
   },
-  FAIL_RETRYABLE {
+  FAIL_RETRYABLE("settle") {
     @Override
     void on(Subject job) {
       job.queue()
@@ -64,91 +101,91 @@ enum Verb {
           .settle(new Settlement.Fail(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1)));
     }
   },
-  FAIL_FOR_GOOD {
+  FAIL_FOR_GOOD("settle") {
     @Override
     void on(Subject job) {
       job.queue().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.HOPELESS));
     }
   },
-  FAIL_AT_THE_END_OF_THE_BUDGET {
+  FAIL_AT_THE_END_OF_THE_BUDGET("settle") {
     @Override
     void on(Subject job) {
       job.set("failures = max_attempts - 1");
       job.queue().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
     }
   },
-  FAIL_WHILE_CANCELLING {
+  FAIL_WHILE_CANCELLING("settle") {
     @Override
     void on(Subject job) {
       job.askToCancel();
       job.queue().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
     }
   },
-  CANCEL {
+  CANCEL("cancel") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().cancel(job.id(), true, "not needed", QueueFixture.GRACE);
+      job.queue().jobs().cancel(job.id(), true, "not needed");
     }
   },
-  CANCELLED_BY_THE_WORKER {
+  CANCELLED_BY_THE_WORKER("settle") {
     @Override
     void on(Subject job) {
       job.askToCancel();
       job.queue().jobs().settle(new Settlement.Cancel(job.lease(), null));
     }
   },
-  RELEASE {
+  RELEASE("settle") {
     @Override
     void on(Subject job) {
       job.queue().jobs().settle(new Settlement.Release(job.lease(), true));
     }
   },
-  RELEASE_WHILE_CANCELLING {
+  RELEASE_WHILE_CANCELLING("settle") {
     @Override
     void on(Subject job) {
       job.askToCancel();
       job.queue().jobs().settle(new Settlement.Release(job.lease(), false));
     }
   },
-  SNOOZE {
+  SNOOZE("settle") {
     @Override
     void on(Subject job) {
       job.queue().jobs().settle(new Settlement.Snooze(job.lease(), Duration.ofMinutes(1)));
     }
   },
-  GIVE_BACK_UNDELIVERED {
+  GIVE_BACK_UNDELIVERED("undelivered") {
     @Override
     void on(Subject job) {
       job.queue().jobs().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
     }
   },
-  GIVE_BACK_UNDELIVERED_WHILE_CANCELLING {
+  GIVE_BACK_UNDELIVERED_WHILE_CANCELLING("undelivered") {
     @Override
     void on(Subject job) {
       job.askToCancel();
       job.queue().jobs().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
     }
   },
-  REFUSE_UNDELIVERED {
+  REFUSE_UNDELIVERED("undelivered") {
     @Override
     void on(Subject job) {
       job.queue().jobs().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
     }
   },
-  GIVE_BACK_DELIVERED {
+  GIVE_BACK_DELIVERED("undelivered") {
     @Override
     void on(Subject job) {
       job.queue().jobs().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
       job.queue().jobs().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
     }
   },
-  RETRY {
+  RETRY("retry") {
     @Override
     void on(Subject job) {
       job.queue().jobs().retry(List.of(job.id()));
     }
   },
-  SEND_BACK_TO_A_STEP {
+  SEND_BACK_TO_A_STEP("command") {
     @Override
     void on(Subject job) {
       job.hasStep("s1");
@@ -188,30 +225,30 @@ enum Verb {
     void on(Subject job) {
       job.askToCancel();
       job.setIfRunning("cancel_deadline = now() - interval '1 s'");
-      job.queue().maintenance().expire(Duration.ZERO);
+      job.queue().maintenance().expire();
     }
   },
   EXPIRE_ATTEMPT {
     @Override
     void on(Subject job) {
       job.set("timeout_ms = 1");
-      job.setIfRunning("started_at = now() - interval '1 s'");
-      job.queue().maintenance().expire(Duration.ZERO);
+      job.setIfRunning("started_at = now() - interval '1 hour'");
+      job.queue().maintenance().expire();
     }
   },
   EXPIRE_LAST_ATTEMPT {
     @Override
     void on(Subject job) {
       job.set("timeout_ms = 1, failures = max_attempts - 1");
-      job.setIfRunning("started_at = now() - interval '1 s'");
-      job.queue().maintenance().expire(Duration.ZERO);
+      job.setIfRunning("started_at = now() - interval '1 hour'");
+      job.queue().maintenance().expire();
     }
   },
   EXPIRE_JOB {
     @Override
     void on(Subject job) {
-      job.set("deadline = now() - interval '1 s'");
-      job.queue().maintenance().expire(Duration.ZERO);
+      job.set("deadline = now() - interval '1 hour'");
+      job.queue().maintenance().expire();
     }
   },
   PROMOTE {
@@ -252,13 +289,13 @@ enum Verb {
       job.queue().maintenance().promote();
     }
   },
-  EDIT {
+  EDIT("edit") {
     @Override
     void on(Subject job) {
       job.queue().jobs().edit(job.id(), JobEdit.NOTHING.priority(1));
     }
   },
-  DELETE {
+  DELETE("delete") {
     @Override
     void on(Subject job) {
       job.queue().jobs().delete(job.id());
@@ -280,12 +317,35 @@ enum Verb {
       job.queue().admin().resume(job.job().queue());
     }
   },
-  ENQUEUE_AGAIN {
+  ENQUEUE_AGAIN("enqueue") {
     @Override
     void on(Subject job) {
       job.queue().jobs().enqueue(job.job());
     }
+  },
+  ENQUEUE_ONCE_MORE("enqueueOnce") {
+    @Override
+    void on(Subject job) {
+      job.queue().jobs().enqueueOnce("scope", job.id().toString(), "d", List.of(job.job()));
+    }
   };
+
+  private final @Nullable String method;
+
+  Verb() {
+    this(null);
+  }
+
+  /**
+   * @param method that of {@link JobQueue} that it calls; null if it is a verb of another class
+   */
+  Verb(@Nullable String method) {
+    this.method = method;
+  }
+
+  @Nullable String method() {
+    return method;
+  }
 
   abstract void on(Subject job) throws SQLException;
 }

@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Serves published files of jobs, if the server has the folder they lie in. */
+/** Serves published files of jobs, if the server has their folder. */
 public final class ArtifactsApi {
   private final JobQueries queries;
   private final @Nullable FolderStore store;

@@ -104,8 +104,8 @@ public final class EventsApi {
     try {
       out.write(text.getBytes(StandardCharsets.UTF_8));
       out.flush();
-    } catch (UncheckedIOException gone) {
-      throw new IOException(gone);
+    } catch (UncheckedIOException e) {
+      throw new IOException(e);
     }
   }
 
@@ -116,7 +116,7 @@ public final class EventsApi {
   private boolean mayStay(Caller caller) {
     try {
       return authenticator.isStillGood(caller);
-    } catch (DatabaseException away) {
+    } catch (DatabaseException unavailable) {
       return true;
     }
   }

@@ -114,7 +114,8 @@ public final class JobsApi {
 
   private Answer counts(Call call) {
     JobFilter wanted = wanted(call);
-    return Answer.ok(wanted == null ? new JobCounts(List.of(), 0, false) : queries.counts(wanted));
+    return Answer.ok(
+        wanted == null ? new JobCounts(List.of(), 0, false, List.of()) : queries.counts(wanted));
   }
 
   private Answer ids(Call call) {

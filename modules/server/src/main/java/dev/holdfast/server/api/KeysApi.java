@@ -82,7 +82,7 @@ public final class KeysApi {
     if (value != null && (value < least || value > most.toMillis())) {
       throw new WireException(
           WireException.Kind.WRONG_VALUE,
-          "field '%s' must lie between %d and %d".formatted(field, least, most.toMillis()));
+          "field '%s' must be between %d and %d".formatted(field, least, most.toMillis()));
     }
   }
 

@@ -16,7 +16,6 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.search.SearchSyntax;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.http.Answer;
@@ -24,7 +23,6 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.EnumSet;
@@ -41,13 +39,11 @@ public final class OperateApi {
 
   private final JobQueue queue;
   private final JobQueries queries;
-  private final Duration grace;
   private final InstantSource clock;
 
-  public OperateApi(JobQueue queue, JobQueries queries, Duration grace, InstantSource clock) {
+  public OperateApi(JobQueue queue, JobQueries queries, InstantSource clock) {
     this.queue = queue;
     this.queries = queries;
-    this.grace = grace;
     this.clock = clock;
   }
 
@@ -73,14 +69,8 @@ public final class OperateApi {
   }
 
   static void checkReason(@Nullable String reason) {
-    if (reason != null
-        && (reason.length() > Limits.REASON_CHARS
-            || reason.indexOf('\0') >= 0
-            || !Text.isWellFormed(reason))) {
-      throw new WireException(
-          WireException.Kind.WRONG_VALUE,
-          "field 'reason' must have %,d characters at most, and no NUL"
-              .formatted(Limits.REASON_CHARS));
+    if (reason != null) {
+      Limits.reason(reason);
     }
   }
 
@@ -183,7 +173,7 @@ public final class OperateApi {
     JobId id = call.id("id");
     List<Cancellation> all =
         queue.cancel(
-            List.of(id), request.cascades(), why(request.reason()), grace, call.caller().tenant());
+            List.of(id), request.cascades(), why(request.reason()), call.caller().tenant());
     Cancellation own =
         all.stream()
             .filter(each -> each.job().equals(id))
@@ -204,7 +194,7 @@ public final class OperateApi {
     CancelRequest how = new CancelRequest(many.reason(), many.cascade());
     Page page = page(call, many, JobState.ACTIVE, JobState.ACTIVE);
     List<Cancellation> all =
-        queue.cancel(page.ids(), how.cascades(), why(how.reason()), grace, call.caller().tenant());
+        queue.cancel(page.ids(), how.cascades(), why(how.reason()), call.caller().tenant());
     Set<JobId> asked = new LinkedHashSet<>(page.ids());
     all.forEach(each -> asked.remove(each.job()));
     ObjectNode node =
@@ -234,15 +224,15 @@ public final class OperateApi {
     return switch (answer.outcome()) {
       case EDITED -> Answer.ok(JobResource.of(JobsApi.job(queries, call)));
       case ALREADY_RUNNING ->
-          throw inTheWay(
+          throw conflict(
               "job_running", "a worker has claimed the job: nothing was changed", answer);
       case ALREADY_TERMINAL ->
-          throw inTheWay(
+          throw conflict(
               "job_already_terminal", "the job has already ended: nothing was changed", answer);
     };
   }
 
-  private static Problem inTheWay(String error, String message, JobEdit.Answer answer) {
+  private static Problem conflict(String error, String message, JobEdit.Answer answer) {
     return new Problem(409, error, message).with("state", answer.state().name());
   }
 

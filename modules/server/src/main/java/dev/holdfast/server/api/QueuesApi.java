@@ -74,11 +74,7 @@ public final class QueuesApi {
 
   private Answer shown(Call call, @Nullable Boolean created) {
     String name = Limits.queue(call.value("queue"));
-    QueueStatus status =
-        admin.queues(call.caller().tenant()).stream()
-            .filter(each -> each.name().equals(name))
-            .findFirst()
-            .orElseGet(() -> QueueStatus.empty(name));
+    QueueStatus status = admin.queue(name, call.caller().tenant());
     return Answer.ok(resource(status, dispatches(call.caller()), created));
   }
 
@@ -130,7 +126,7 @@ public final class QueuesApi {
   }
 
   private Answer limit(Call call) {
-    named(call); // who may not set limits is told so, whatever the body is
+    named(call); // a client that may not set limits is refused, whatever the body is
     QueueResource.Limits request = call.body(QueueResource.Limits.class);
     QueueResource.Rate rate = request.rateLimit();
     RateLimit limit = rate == null ? null : rate.limit();

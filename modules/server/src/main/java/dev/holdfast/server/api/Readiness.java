@@ -13,22 +13,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class Readiness {
   private final Runnable look;
-  private final Duration patience;
+  private final Duration timeout;
   private @Nullable CompletableFuture<Void> looking;
 
   /**
    * @param look throws if the database cannot be used
    */
-  Readiness(Runnable look, Duration patience) {
+  Readiness(Runnable look, Duration timeout) {
     this.look = look;
-    this.patience = patience;
+    this.timeout = timeout;
   }
 
   boolean isReady() throws InterruptedException {
     try {
-      look().get(patience.toMillis(), TimeUnit.MILLISECONDS);
+      look().get(timeout.toMillis(), TimeUnit.MILLISECONDS);
       return true;
-    } catch (ExecutionException | TimeoutException away) {
+    } catch (ExecutionException | TimeoutException unavailable) {
       return false;
     }
   }

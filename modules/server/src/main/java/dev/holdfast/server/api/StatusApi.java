@@ -108,7 +108,7 @@ public final class StatusApi {
         .put("retrying", sum(queues, QueueStatus::retrying))
         .put("waiting", sum(queues, QueueStatus::waiting))
         .put("running", sum(queues, QueueStatus::running));
-    node.put("workersPausedAt", queue.admin().allPausedSince().map(Object::toString).orElse(null));
+    node.put("workersPausedAt", queue.admin().workersPausedAt().map(Object::toString).orElse(null));
     List<Finding> found =
         diagnostics.of(
             queues, queue.workers().readings().fleet(tenant), diagnostics.background(tenant));

@@ -39,8 +39,8 @@ public final class WorkersApi {
     routes.add(
         Route.get("/v1/workers/{component}/log", Guard.READ, this::log)
             .queries("supervisor", "cursor"));
-    routes.add(post("/v1/workers/pause", this::pauseAll));
-    routes.add(post("/v1/workers/resume", this::resumeAll));
+    routes.add(post("/v1/workers/pause", this::pauseAllWorkers));
+    routes.add(post("/v1/workers/resume", this::resumeAllWorkers));
     for (WorkerCommand.Action action : WorkerCommand.Action.values()) {
       routes.add(post("/v1/workers/{component}/" + action.text(), call -> command(call, action)));
     }
@@ -97,19 +97,19 @@ public final class WorkersApi {
   }
 
   private @Nullable Instant workersPausedAt() {
-    return queue.admin().allPausedSince().orElse(null);
+    return queue.admin().workersPausedAt().orElse(null);
   }
 
-  private Answer pauseAll(Call call) {
+  private Answer pauseAllWorkers(Call call) {
     String reason = whyAll(call);
-    queue.admin().pauseAll();
+    queue.admin().pauseAllWorkers();
     log.info("all workers are paused by {}: {}", call.caller().name(), reason);
     return accepted(null, List.of());
   }
 
-  private Answer resumeAll(Call call) {
+  private Answer resumeAllWorkers(Call call) {
     String reason = whyAll(call);
-    boolean was = queue.admin().resumeAll();
+    boolean was = queue.admin().resumeAllWorkers();
     List<WorkerCommand> commands =
         queue.workers().commands().resumeFailed(call.caller().name(), reason);
     log.info("all workers are resumed by {}: {}", call.caller().name(), reason);

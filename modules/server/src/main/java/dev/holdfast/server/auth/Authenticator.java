@@ -19,7 +19,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out who calls: by an API key, by the session cookie of the page, or by a task token.
+ * Identifies the caller: by an API key, by the session cookie of the page, or by a task token.
  *
  * <p>A server on loopback whose database has no keys accepts every caller. From the first key on,
  * every caller needs one. Keys are cached for a few seconds, so a revoked key may work that much
@@ -163,9 +163,9 @@ public final class Authenticator {
   }
 
   /**
-   * An expired token whose attempt still runs and was not heard since the token expired: the server
-   * could not be reached for so long, and no heartbeat could bring a fresh one. As soon as one has,
-   * the old token is good for nothing. Null for others.
+   * An expired token whose attempt still runs and sent no heartbeat since the token expired: the
+   * server could not be reached for so long, and no heartbeat could bring a fresh one. As soon as
+   * one has, the old token is good for nothing. Null for others.
    */
   private TaskTokens.@Nullable Read outlived(String token) {
     try {

@@ -35,7 +35,7 @@ public final class PeriodicTasks implements AutoCloseable {
 
   /** Logs an outage at debug level only: the queue logs it once. */
   public static void logFailure(Logger log, String what, RuntimeException failure) {
-    if (!(failure instanceof DatabaseException database) || !database.mayPass()) {
+    if (!(failure instanceof DatabaseException database) || !database.isTransient()) {
       log.error("{} failed and will be tried again", what, failure);
     } else if (database.isOutage()) {
       log.debug("{} will be tried again: {}", what, failure.getMessage());

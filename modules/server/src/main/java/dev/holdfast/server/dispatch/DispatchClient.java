@@ -1,6 +1,6 @@
 package dev.holdfast.server.dispatch;
 
-import dev.holdfast.contract.Reached;
+import dev.holdfast.contract.ConnectFailure;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.redaction.Scrubber;
@@ -85,7 +85,7 @@ final class DispatchClient implements AutoCloseable {
             : new DispatchReply.Pending("no answer within " + time.toMillis() + " ms");
       } catch (ExecutionException failed) {
         return new DispatchReply.Broken(
-            Reached.why(failed.getCause() == null ? failed : failed.getCause()));
+            ConnectFailure.why(failed.getCause() == null ? failed : failed.getCause()));
       }
     }
 

@@ -37,7 +37,7 @@ final class DispatchStatusWriter {
     }
   }
 
-  void trouble(String name, DispatchError.Kind kind, String cause, boolean circuitOpen) {
+  void recordError(String name, DispatchError.Kind kind, String cause, boolean circuitOpen) {
     if (mustWrite(name, kind, circuitOpen)) {
       write(() -> admin.dispatchFails(name, kind, cause, circuitOpen));
     }
@@ -61,8 +61,8 @@ final class DispatchStatusWriter {
   private static void write(Runnable changed) {
     try {
       changed.run();
-    } catch (DatabaseException away) {
-      log.debug("the dispatch status could not be written: {}", away.getMessage());
+    } catch (DatabaseException unavailable) {
+      log.debug("the dispatch status could not be written: {}", unavailable.getMessage());
     }
   }
 }

@@ -29,8 +29,8 @@ final class PushedTask {
   private static final Logger log = LoggerFactory.getLogger(PushedTask.class);
   private static final int TRIES = 3;
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
-  private static final Duration GIVEN_BACK_FOR = Duration.ofSeconds(5);
-  private static final Duration LONGEST_AWAY = Duration.ofMinutes(1);
+  private static final Duration FIRST_DELAY = Duration.ofSeconds(5);
+  private static final Duration LONGEST_DELAY = Duration.ofMinutes(1);
 
   /**
    * What all pushes use.
@@ -66,11 +66,11 @@ final class PushedTask {
     } catch (InterruptedException interrupted) {
       breaker.undecided();
       Thread.currentThread().interrupt();
-    } catch (RuntimeException trouble) {
+    } catch (RuntimeException e) {
       // Most likely the database cannot be reached. If no worker has the task, its lease runs out.
       breaker.undecided();
       if (!with.closed().getAsBoolean()) {
-        log.info("the push of {} was not completed: {}", job.lease(), trouble.getMessage());
+        log.info("the push of {} was not completed: {}", job.lease(), e.getMessage());
       }
     }
   }
@@ -110,8 +110,9 @@ final class PushedTask {
 
   /** Whether another try would end before the lease does. */
   private boolean isTimeFor(Duration pause) {
-    Duration gone = Duration.ofNanos(System.nanoTime() - claimedAt);
-    return gone.plus(pause.multipliedBy(2)).plus(with.answerWithin()).compareTo(with.lease()) < 0;
+    Duration elapsed = Duration.ofNanos(System.nanoTime() - claimedAt);
+    return elapsed.plus(pause.multipliedBy(2)).plus(with.answerWithin()).compareTo(with.lease())
+        < 0;
   }
 
   private void delivered() {
@@ -148,7 +149,7 @@ final class PushedTask {
             .withRetryable(false);
     if (answer.isSecretRefused()) {
       breaker.failed(job.id());
-      trouble(DispatchError.Kind.SECRET_REFUSED, cause(answer));
+      recordError(DispatchError.Kind.SECRET_REFUSED, cause(answer));
     } else {
       // A worker that refuses one task may accept the next.
       breaker.undecided();
@@ -169,7 +170,7 @@ final class PushedTask {
             FailureCategory.INFRASTRUCTURE,
             Failure.DISPATCH_FAILED,
             "the task could not be pushed to its worker: " + reply.shown());
-    if (!with.queue().undelivered(job.lease(), failure, Jitter.aroundHalf(away()))) {
+    if (!with.queue().undelivered(job.lease(), failure, Jitter.aroundHalf(retryDelay()))) {
       record(with.queue().delivery(job.lease()));
       return;
     }
@@ -181,7 +182,7 @@ final class PushedTask {
         reply instanceof DispatchReply.Answered
             ? DispatchError.Kind.FAILING
             : DispatchError.Kind.UNREACHABLE;
-    trouble(kind, cause(reply));
+    recordError(kind, cause(reply));
     log.warn(
         "task {} could not be pushed to {} ({}): requeued in {}",
         job.id(),
@@ -197,13 +198,13 @@ final class PushedTask {
         : reply.shown();
   }
 
-  private void trouble(DispatchError.Kind kind, String cause) {
-    with.status().trouble(dispatch.queue(), kind, cause, breaker.isOpen());
+  private void recordError(DispatchError.Kind kind, String cause) {
+    with.status().recordError(dispatch.queue(), kind, cause, breaker.isOpen());
   }
 
   /** Doubles with each attempt, so that a task that cannot be delivered does not block others. */
-  private Duration away() {
-    Duration away = GIVEN_BACK_FOR.multipliedBy(1L << Math.min(job.lease().attempt() - 1, 10));
-    return away.compareTo(LONGEST_AWAY) < 0 ? away : LONGEST_AWAY;
+  private Duration retryDelay() {
+    Duration delay = FIRST_DELAY.multipliedBy(1L << Math.min(job.lease().attempt() - 1, 10));
+    return delay.compareTo(LONGEST_DELAY) < 0 ? delay : LONGEST_DELAY;
   }
 }

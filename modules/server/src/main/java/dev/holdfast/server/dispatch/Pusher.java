@@ -1,6 +1,7 @@
 package dev.holdfast.server.dispatch;
 
 import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.queue.Queue;
@@ -38,7 +39,7 @@ public final class Pusher implements AutoCloseable {
 
   private final Queue queue;
   private final Predicate<URI> allowed;
-  private final Duration lease;
+  private final Timings timings;
   private final DispatchClient client;
   private final DispatchStatusWriter status;
   private final PushedTask.Services services;
@@ -60,16 +61,16 @@ public final class Pusher implements AutoCloseable {
       DatabaseSubscription subscription,
       Envelopes envelopes,
       Predicate<URI> allowed,
-      Duration lease,
+      Timings timings,
       Duration answerWithin) {
     this.queue = queue;
     this.allowed = allowed;
-    this.lease = lease;
+    this.timings = timings;
     this.client = new DispatchClient(answerWithin);
     this.status = new DispatchStatusWriter(queue.admin(), System::nanoTime);
     this.services =
         new PushedTask.Services(
-            queue.jobs(), envelopes, client, status, answerWithin, lease, () -> closed);
+            queue.jobs(), envelopes, client, status, answerWithin, timings.lease(), () -> closed);
     this.subscription = subscription;
     subscription.onWakeUp(name -> taskEnded());
     this.thread = Thread.ofPlatform().daemon().name("holdfast-pusher").start(this::run);
@@ -103,9 +104,9 @@ public final class Pusher implements AutoCloseable {
       boolean more = false;
       try {
         more = pushAll();
-      } catch (RuntimeException trouble) {
+      } catch (RuntimeException e) {
         if (!closed) {
-          PeriodicTasks.logFailure(log, "pushing", trouble);
+          PeriodicTasks.logFailure(log, "pushing", e);
         }
       }
       if (!more) {
@@ -136,7 +137,7 @@ public final class Pusher implements AutoCloseable {
             dispatch.queue(),
             dispatch.url().getAuthority());
       }
-      status.trouble(
+      status.recordError(
           dispatch.queue(),
           DispatchError.Kind.NOT_ALLOWED,
           "HOLDFAST_DISPATCH_ALLOW does not name its host",
@@ -150,7 +151,16 @@ public final class Pusher implements AutoCloseable {
       return false;
     }
     List<LeasedJob> jobs =
-        queue.jobs().claim(dispatch.queue(), wanted, worker(dispatch.queue()), lease).jobs();
+        queue
+            .jobs()
+            .claim(
+                dispatch.queue(),
+                wanted,
+                worker(dispatch.queue()),
+                timings.lease(),
+                timings.cancelGrace(),
+                null)
+            .jobs();
     if (!jobs.isEmpty()) {
       breaker.begun();
     }

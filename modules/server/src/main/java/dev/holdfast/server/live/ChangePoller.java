@@ -28,13 +28,18 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Polls the database about once a second while a feed has subscribers, and publishes what changed.
- * It uses at most a tenth of one connection's time: a slow database is polled less often.
+ * It uses at most a tenth of one connection's time: a slow database is polled less often, except
+ * for a subscriber that has just come and has nothing yet.
  */
 final class ChangePoller {
   private static final Logger log = LoggerFactory.getLogger(ChangePoller.class);
   private static final Duration INTERVAL = Duration.ofSeconds(1);
   private static final int REST = 9;
   private static final Duration LONGEST_REST = Duration.ofSeconds(10);
+
+  /** A page that is just opened does not wait for the end of a longer rest. */
+  private static final Duration AWAITED_REST = Duration.ofMillis(250);
+
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(5);
 
   /** A row may be committed this much later than its timestamp. */
@@ -69,7 +74,8 @@ final class ChangePoller {
   private long waitedSince = System.nanoTime();
   private volatile boolean polling;
   private volatile long began;
-  private volatile long next = System.nanoTime();
+  private volatile long ended = System.nanoTime();
+  private volatile long next = ended;
 
   /**
    * @param permits limits concurrent polls, shared by all pollers
@@ -94,7 +100,8 @@ final class ChangePoller {
   /** Called often, by one thread. Does not block. */
   void tick() {
     long now = System.nanoTime();
-    if (!polling && now - next < 0) {
+    boolean due = now - next >= 0 || (feed.isAwaited() && now - ended >= AWAITED_REST.toNanos());
+    if (!polling && !due) {
       waitedSince = now;
     } else if (!polling && permits.tryAcquire()) {
       waitedSince = now;
@@ -118,14 +125,15 @@ final class ChangePoller {
     try {
       pollOnce();
       rest = rest(Duration.ofNanos(System.nanoTime() - began));
-    } catch (DatabaseException trouble) {
-      feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.of(trouble)));
+    } catch (DatabaseException e) {
+      feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.of(e)));
     } catch (RuntimeException bug) {
       log.error("polling for changes failed", bug);
       feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.INTERNAL));
     } finally {
       feed.upToDate();
-      next = System.nanoTime() + rest.toNanos();
+      ended = System.nanoTime();
+      next = ended + rest.toNanos();
       permits.release();
       polling = false;
     }
@@ -156,7 +164,7 @@ final class ChangePoller {
 
     publishJobs(polled);
     publishLogs(polled);
-    figures.publish(feed, backlog, throughput, now);
+    figures.publish(feed, backlog, admin.workersPausedAt().orElse(null), throughput, now);
     workers.polled(fleet).forEach(this::publishWorker);
     if (tenant == null) {
       publishWorkerLogs();

@@ -22,23 +22,23 @@ public final class Diagnostics {
   private final JobQueries queries;
   private final QueueAdmin admin;
   private final Predicate<String> waitedFor;
-  private final BooleanSupplier deaf;
+  private final BooleanSupplier notificationsLost;
   private final Timings timings;
 
   /**
    * @param waitedFor whether a long poll waits for jobs of a queue at this server
-   * @param deaf whether notifications of the database do not arrive
+   * @param notificationsLost whether notifications of the database do not arrive
    */
   public Diagnostics(
       JobQueries queries,
       QueueAdmin admin,
       Predicate<String> waitedFor,
-      BooleanSupplier deaf,
+      BooleanSupplier notificationsLost,
       Timings timings) {
     this.queries = queries;
     this.admin = admin;
     this.waitedFor = waitedFor;
-    this.deaf = deaf;
+    this.notificationsLost = notificationsLost;
     this.timings = timings;
   }
 
@@ -62,13 +62,8 @@ public final class Diagnostics {
         new ArrayList<>(
             Diagnosis.of(
                 new Diagnosis.Facts(
-                    queues,
-                    fleet,
-                    background.warnings(),
-                    background.schedules(),
-                    waited,
-                    admin.allPausedSince().orElse(null))));
-    if (deaf.getAsBoolean()) {
+                    queues, fleet, background.warnings(), background.schedules(), waited)));
+    if (notificationsLost.getAsBoolean()) {
       found.add(
           Finding.of(
               "notifications_lost",

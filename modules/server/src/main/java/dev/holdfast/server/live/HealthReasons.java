@@ -23,8 +23,8 @@ final class HealthReasons {
 
   private HealthReasons() {}
 
-  static Live.Reason of(DatabaseException trouble) {
-    return switch (trouble.reason()) {
+  static Live.Reason of(DatabaseException error) {
+    return switch (error.reason()) {
       case UNAVAILABLE, INTERRUPTED ->
           new Live.Reason("database_unavailable", "the database cannot be reached");
       case LOGIN_REFUSED -> new Live.Reason("database_login", "the database refuses the login");

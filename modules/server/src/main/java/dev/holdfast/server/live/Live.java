@@ -20,6 +20,9 @@ final class Live {
    * The state of a queue.
    *
    * @param pending due now
+   * @param paused whether nothing is claimed from it
+   * @param pausedAt since when it is paused by itself
+   * @param workersPausedAt since when all workers are paused, and every queue with them
    * @param completed within the window, as are failed and cancelled
    * @param averageRunMs of those completed
    * @param emptyInMs until nothing is pending or running, at the current rate
@@ -32,6 +35,8 @@ final class Live {
       long waiting,
       long delayed,
       @Nullable Boolean paused,
+      @Nullable Instant pausedAt,
+      @Nullable Instant workersPausedAt,
       @Nullable Integer queues,
       @Nullable Integer pausedQueues,
       long completed,
@@ -101,7 +106,7 @@ final class Live {
           row.component(),
           row.supervisor(),
           leases == null ? null : leases.worker(),
-          row.believed().text(),
+          row.effectiveStatus().text(),
           row.pausedByOperator(),
           row.isStopped(),
           row.pid(),

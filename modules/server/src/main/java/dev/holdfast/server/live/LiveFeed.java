@@ -119,6 +119,11 @@ final class LiveFeed {
     }
   }
 
+  /** Whether a subscriber waits for the state. */
+  synchronized boolean isAwaited() {
+    return !unanswered.isEmpty();
+  }
+
   synchronized void leave(Subscriber subscriber) {
     subscribers.remove(subscriber);
     unanswered.remove(subscriber);

@@ -14,10 +14,17 @@ final class QueueFigures {
   /** Queues that were published stay here; otherwise no event would say that one became empty. */
   private final TreeMap<String, QueueStatus> known = new TreeMap<>();
 
-  void publish(LiveFeed feed, List<QueueStatus> backlog, ThroughputWindow throughput, Instant now) {
-    known.replaceAll((name, before) -> QueueStatus.empty(name));
+  void publish(
+      LiveFeed feed,
+      List<QueueStatus> backlog,
+      @Nullable Instant workersPausedAt,
+      ThroughputWindow throughput,
+      Instant now) {
+    known.replaceAll((name, before) -> QueueStatus.empty(name, workersPausedAt));
     backlog.forEach(queue -> put(queue));
-    throughput.queues().forEach(name -> put(known.getOrDefault(name, QueueStatus.empty(name))));
+    throughput
+        .queues()
+        .forEach(name -> put(known.getOrDefault(name, QueueStatus.empty(name, workersPausedAt))));
     ThroughputWindow.Sums ended =
         throughput.queues().stream()
             .map(name -> throughput.of(name, now))
@@ -35,7 +42,6 @@ final class QueueFigures {
   }
 
   private static Live.Queue one(QueueStatus queue, ThroughputWindow.Sums ended) {
-    boolean paused = queue.pausedAt() != null;
     return new Live.Queue(
         queue.name(),
         queue.due(),
@@ -43,7 +49,9 @@ final class QueueFigures {
         queue.retrying(),
         queue.waiting(),
         queue.delayed(),
-        paused,
+        queue.isPaused(),
+        queue.pausedAt(),
+        queue.workersPausedAt(),
         null,
         null,
         ended.succeeded(),
@@ -68,8 +76,10 @@ final class QueueFigures {
         queues.stream().mapToLong(QueueStatus::waiting).sum(),
         queues.stream().mapToLong(QueueStatus::delayed).sum(),
         null,
+        null,
+        null,
         queues.size(),
-        (int) queues.stream().filter(queue -> queue.pausedAt() != null).count(),
+        (int) queues.stream().filter(QueueStatus::isPaused).count(),
         ended.succeeded(),
         ended.failed(),
         ended.cancelled(),
@@ -98,7 +108,7 @@ final class QueueFigures {
     if (left == 0) {
       return 0L;
     }
-    boolean moves = perSecond > 0 && queue.pausedAt() == null;
+    boolean moves = perSecond > 0 && !queue.isPaused();
     return moves ? (Long) (Math.round(left / perSecond) * 1_000) : null;
   }
 

@@ -98,10 +98,10 @@ public final class Subscriber {
     }
   }
 
-  public Taken take(Duration patience) throws InterruptedException {
+  public Taken take(Duration timeout) throws InterruptedException {
     lock.lock();
     try {
-      long left = patience.toNanos();
+      long left = timeout.toNanos();
       while (untaken.isEmpty() && !over && left > 0) {
         left = changed.awaitNanos(left);
       }
@@ -116,10 +116,10 @@ public final class Subscriber {
   }
 
   /** Whether the stream has ended this long ago, but its thread still writes. */
-  public boolean isStuckSince(Duration patience) {
+  public boolean isStuckSince(Duration timeout) {
     lock.lock();
     try {
-      return over && System.nanoTime() - overSince > patience.toNanos();
+      return over && System.nanoTime() - overSince > timeout.toNanos();
     } finally {
       lock.unlock();
     }

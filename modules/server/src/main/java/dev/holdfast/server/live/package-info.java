@@ -1,4 +1,4 @@
-/** What the page sees change: one poll of the database for all who watch. */
+/** Live changes for the page: one poll of the database for all subscribers. */
 @NullMarked
 package dev.holdfast.server.live;
 

@@ -31,7 +31,7 @@ public final class ProcessMetrics {
   private static final int MOST_NAMES = 1_000;
   private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_.]{0,99}(\\{[^{}]{0,300}})?");
 
-  /** Who counts, and begins anew where it is another: a process, or a supervisor. */
+  /** The process or supervisor that counts; its counters restart at 0 with the next one. */
   private sealed interface Source {}
 
   private record WorkerProcess(String supervisor, String component, int incarnation)
@@ -80,7 +80,7 @@ public final class ProcessMetrics {
   private static List<MultiGauge.Row<?>> byStatus(List<WorkerHealth> all) {
     List<MultiGauge.Row<?>> gauges = new ArrayList<>();
     for (HealthStatus status : HealthStatus.values()) {
-      long count = all.stream().filter(row -> row.believed() == status).count();
+      long count = all.stream().filter(row -> row.effectiveStatus() == status).count();
       gauges.add(MultiGauge.Row.of(Tags.of("status", status.text()), count));
     }
     return gauges;

@@ -103,10 +103,10 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
   }
 
   @Override
-  public void ran(String verb, Duration took, @Nullable Throwable trouble) {
+  public void ran(String verb, Duration took, @Nullable Throwable error) {
     verbs
         .computeIfAbsent(
-            new Verb(verb, trouble != null),
+            new Verb(verb, error != null),
             key ->
                 Timer.builder(VERB)
                     .description("what was asked of the database")

@@ -55,6 +55,7 @@ final class PageFiles {
           "states.js",
           "style.css",
           "timeline.js",
+          "why.js",
           "worker-commands.js",
           "worker.js",
           "workers.js");

@@ -209,7 +209,10 @@ public final class Call {
     return slowRequests.during(() -> reader.read(in));
   }
 
-  /** Throws what the request is answered with, so that it is told from trouble with its reader. */
+  /**
+   * Throws what the request is answered with, so that it is distinguished from an error of its
+   * reader.
+   */
   private final class LimitedBody extends InputStream {
     private final InputStream in;
     private long left = route.maxBody();
@@ -235,7 +238,7 @@ public final class Call {
         if (left >= 0) {
           return read;
         }
-      } catch (IOException | RuntimeException gone) {
+      } catch (IOException | RuntimeException e) {
         throw incomplete();
       }
       throw tooLarge();
@@ -293,7 +296,7 @@ public final class Call {
       return bytes;
     } catch (Problem large) {
       throw large;
-    } catch (IOException | RuntimeException gone) {
+    } catch (IOException | RuntimeException e) {
       throw incomplete();
     }
   }

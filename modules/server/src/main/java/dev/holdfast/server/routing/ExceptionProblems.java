@@ -59,7 +59,7 @@ public final class ExceptionProblems {
     return new Problem(500, "internal", "an internal error, which is in the log of the server");
   }
 
-  /** 503 tells a client to send the request again, so only what passes by itself is answered so. */
+  /** 503 tells a client to send the request again, so only transient errors are answered so. */
   private static Problem database(Route route, DatabaseException thrown) {
     return switch (thrown.reason()) {
       case UNIQUE_KEY_HELD ->
@@ -90,9 +90,9 @@ public final class ExceptionProblems {
 
   private static Problem unavailable(DatabaseException thrown) {
     if (thrown.isOutage()) {
-      log.debug("a request could not be done: {}", thrown.getMessage());
+      log.debug("a request failed: {}", thrown.getMessage());
     } else {
-      log.warn("a request could not be done: {}", thrown.getMessage());
+      log.warn("a request failed: {}", thrown.getMessage());
     }
     Problem problem =
         thrown.isBusy()

@@ -10,7 +10,7 @@ public sealed interface Guard {
   /** An API key whose role permits it. */
   record Needs(Permission permission) implements Guard {}
 
-  /** Any API key; the route decides what each role is told. */
+  /** Any API key; the route decides what each role gets. */
   record AnyKey() implements Guard {}
 
   /** The token of the task in the path. */

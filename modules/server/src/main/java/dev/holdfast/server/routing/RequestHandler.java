@@ -218,8 +218,8 @@ public final class RequestHandler implements Handler {
           stream.writeTo(out);
         }
       }
-    } catch (IOException | UncheckedIOException | IllegalStateException gone) {
-      log.debug("the client was gone before the answer was sent", gone);
+    } catch (IOException | UncheckedIOException | IllegalStateException e) {
+      log.debug("the client was gone before the answer was sent", e);
       answer.wasNotSent();
     }
   }

@@ -5,6 +5,7 @@ import dev.holdfast.contract.lease.QueueDepth;
 import dev.holdfast.contract.lease.QueueWait;
 import dev.holdfast.contract.task.TaskEnvelope;
 import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.server.http.Answer;
@@ -18,23 +19,23 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What workers ask of queues: to lease tasks, how many there are, and to wait for some. */
+/** Requests of workers about queues: lease tasks, count them, wait for some. */
 public final class ClaimsApi {
   private final JobQueries queries;
   private final LongPollBroker longPolls;
   private final WakeUps wakeUps;
   private final Envelopes envelopes;
-  private final Duration usual;
+  private final Timings usual;
 
   /**
-   * @param usual how long a lease lasts if its request does not say
+   * @param usual how long a lease and a cancel grace period last if its request does not say
    */
   public ClaimsApi(
       JobQueries queries,
       LongPollBroker longPolls,
       WakeUps wakeUps,
       Envelopes envelopes,
-      Duration usual) {
+      Timings usual) {
     this.queries = queries;
     this.longPolls = longPolls;
     this.wakeUps = wakeUps;
@@ -53,26 +54,37 @@ public final class ClaimsApi {
     LeaseRequest request = call.body(LeaseRequest.class);
     LongPollBroker.Line line =
         new LongPollBroker.Line(Limits.queue(call.value("queue")), call.caller().tenant());
-    Duration lease = request.leaseMs() == null ? usual : Duration.ofMillis(request.leaseMs());
-    Claimed claimed = claimed(line, request, lease, call.client());
-    List<TaskEnvelope> tasks = envelopes.of(claimed.jobs(), lease);
+    Duration lease = or(request.leaseMs(), usual.lease());
+    Duration cancelGrace = or(request.cancelGracePeriodMs(), usual.cancelGrace());
+    Claimed claimed = claimed(line, request, lease, cancelGrace, call.client());
+    List<TaskEnvelope> tasks = envelopes.of(claimed.jobs(), lease, cancelGrace);
     @Nullable Duration nextDue = claimed.nextDue();
     return Answer.ok(new LeaseRequest.Answer(tasks, nextDue == null ? null : nextDue.toMillis()))
-        .unsent(() -> longPolls.giveBack(claimed.jobs()));
+        .unsent(() -> longPolls.release(claimed.jobs()));
+  }
+
+  private static Duration or(@Nullable Long millis, Duration usual) {
+    return millis == null ? usual : Duration.ofMillis(millis);
   }
 
   /** A worker that sets the length of its leases waits by {@code /v1/queues/wait} instead. */
   private Claimed claimed(
-      LongPollBroker.Line line, LeaseRequest request, Duration lease, ClientWatch client)
+      LongPollBroker.Line line,
+      LeaseRequest request,
+      Duration lease,
+      Duration cancelGrace,
+      ClientWatch client)
       throws InterruptedException {
-    if (request.leaseMs() == null || request.patienceMs() > 0) {
-      Duration patience = Duration.ofMillis(request.patienceMs());
+    if (request.leaseMs() == null || request.waitMillis() > 0) {
+      Duration timeout = Duration.ofMillis(request.waitMillis());
       return new Claimed(
-          longPolls.lease(line, request.workerId(), request.most(), lease, patience, client), null);
+          longPolls.lease(
+              line, request.workerId(), request.most(), lease, cancelGrace, timeout, client),
+          null);
     }
     long since = System.nanoTime();
-    Claimed claimed = longPolls.claim(line, request.workerId(), request.most(), lease);
-    wakeUps.looked(line, since, claimed.jobs().size() == request.most());
+    Claimed claimed = longPolls.claim(line, request.workerId(), request.most(), lease, cancelGrace);
+    wakeUps.claimed(line, since, claimed.jobs().size() == request.most());
     return claimed;
   }
 

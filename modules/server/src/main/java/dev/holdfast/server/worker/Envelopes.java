@@ -47,30 +47,32 @@ public final class Envelopes {
   }
 
   public TaskEnvelope of(LeasedJob job) {
-    return of(List.of(job), timings.lease()).getFirst();
+    return of(List.of(job), timings.lease(), timings.cancelGrace()).getFirst();
   }
 
   /**
    * @param lease how long the leases last
+   * @param cancelGrace how long a cancelled task has to stop
    */
-  public List<TaskEnvelope> of(List<LeasedJob> jobs, Duration lease) {
+  public List<TaskEnvelope> of(List<LeasedJob> jobs, Duration lease, Duration cancelGrace) {
     Map<JobId, Background> known = jobs.isEmpty() ? Map.of() : backgrounds(jobs);
     return jobs.stream()
-        .map(job -> of(job, lease, known.getOrDefault(job.id(), Background.NONE)))
+        .map(job -> of(job, lease, cancelGrace, known.getOrDefault(job.id(), Background.NONE)))
         .toList();
   }
 
   private Map<JobId, Background> backgrounds(List<LeasedJob> jobs) {
     try {
       return queries.backgrounds(jobs.stream().map(LeasedJob::id).toList());
-    } catch (DatabaseException away) {
+    } catch (DatabaseException unavailable) {
       // The tasks are leased already, and heartbeats bring commands later.
-      log.info("envelopes are sent without commands and earlier failures: {}", away.getMessage());
+      log.info(
+          "envelopes are sent without commands and earlier failures: {}", unavailable.getMessage());
       return Map.of();
     }
   }
 
-  private TaskEnvelope of(LeasedJob job, Duration lease, Background known) {
+  private TaskEnvelope of(LeasedJob job, Duration lease, Duration cancelGrace, Background known) {
     TaskScope scope =
         new TaskScope(job.tenant(), job.workspace(), job.run(), job.id(), job.lease().attempt());
     Instant deadline = deadline(job, known);
@@ -100,7 +102,7 @@ public final class Envelopes {
         heartbeatMillis(lease),
         lease.toMillis(),
         lease.toSeconds(),
-        timings.cancelGrace().toMillis(),
+        cancelGrace.toMillis(),
         TaskCommands.ifAsked(known.pendingCommand()),
         TaskEnvelope.RetryContext.of(known.failure()),
         millis(job.timeout()),

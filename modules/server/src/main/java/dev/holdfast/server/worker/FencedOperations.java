@@ -23,7 +23,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -81,14 +80,21 @@ public final class FencedOperations {
    * @param workers the name of the worker that holds each lease
    */
   List<HeartbeatResult> extend(Caller caller, Map<Lease, String> workers, Duration lease) {
-    Set<JobId> seen = tenants.seenBy(caller, workers.keySet().stream().map(Lease::job).toList());
-    Map<Lease, String> visible = new LinkedHashMap<>(workers);
-    visible.keySet().removeIf(each -> !seen.contains(each.job()));
-    // The queue compares the workers on the connection of heartbeats, where nothing else waits.
-    List<HeartbeatResult> results = new ArrayList<>(queue.heartbeat(visible, lease));
-    workers.keySet().stream()
-        .filter(each -> !seen.contains(each.job()))
-        .forEach(each -> results.add(new HeartbeatResult(each, Ack.LEASE_LOST, null)));
+    List<Held<Lease>> all =
+        workers.entrySet().stream()
+            .map(
+                each ->
+                    new Held<>(
+                        new LeaseHolder.Worker(caller, each.getValue()),
+                        each.getKey(),
+                        each.getKey()))
+            .toList();
+    Predicate<Held<?>> isTheirs = holders(all, queue::workerNames);
+    List<Lease> theirs = all.stream().filter(isTheirs).map(Held::lease).toList();
+    List<HeartbeatResult> results = new ArrayList<>(queue.heartbeat(theirs, lease));
+    all.stream()
+        .filter(isTheirs.negate())
+        .forEach(each -> results.add(new HeartbeatResult(each.lease(), Ack.LEASE_LOST, null)));
     return results;
   }
 
@@ -154,11 +160,61 @@ public final class FencedOperations {
         .orElse(JobState.PENDING);
   }
 
-  /** Ends an attempt once: the same completion sent again is accepted again, another is not. */
-  Completion.Verdict complete(Held<Completion> completion) {
-    return holds(completion.holder(), completion.lease())
-        ? queue.complete(Scrubbed.completion(completion.content()))
-        : new Completion.Verdict.Late();
+  /**
+   * The end of an attempt.
+   *
+   * @param finalState the state of the job; null where it was not stored with the attempt
+   */
+  record Ended(Ack ack, @Nullable JobState finalState) {}
+
+  /** Ends attempts as their workers report it. One answer each, in their order. */
+  List<Ended> end(List<Held<Completion>> completions) {
+    Iterator<Ack> settled =
+        settle(
+                completions.stream()
+                    .filter(each -> !isStored(each))
+                    .map(
+                        each ->
+                            new Held<>(each.holder(), each.lease(), each.content().settlement()))
+                    .toList())
+            .iterator();
+    return completions.stream()
+        .map(each -> isStored(each) ? complete(each) : new Ended(settled.next(), null))
+        .toList();
+  }
+
+  /**
+   * Whether a completion is stored with its attempt, in a transaction of its own: if it has
+   * metrics, or its worker compares the answers to a completion that it sends twice. An attempt
+   * that was given back has another after it: it is not complete, and sent again gives the same
+   * result.
+   */
+  private static boolean isStored(Held<Completion> completion) {
+    boolean isGivenBack =
+        switch (completion.content().settlement()) {
+          case Settlement.Snooze snooze -> true;
+          case Settlement.Release release -> true;
+          case Settlement.Succeed succeed -> false;
+          case Settlement.Fail fail -> false;
+          case Settlement.Cancel cancel -> false;
+        };
+    return !isGivenBack
+        && switch (completion.holder()) {
+          case LeaseHolder.Token token -> true;
+          case LeaseHolder.Worker worker -> completion.content().metrics() != null;
+        };
+  }
+
+  /** Once: the same completion sent again is accepted again, another is not. */
+  private Ended complete(Held<Completion> completion) {
+    if (!holds(completion.holder(), completion.lease())) {
+      return new Ended(Ack.LEASE_LOST, null);
+    }
+    return switch (queue.complete(Scrubbed.completion(completion.content()))) {
+      case Completion.Verdict.Accepted(var finalState) -> new Ended(Ack.ACCEPTED, finalState);
+      case Completion.Verdict.Different different -> new Ended(Ack.LEASE_LOST, null);
+      case Completion.Verdict.Late late -> new Ended(Ack.LEASE_LOST, null);
+    };
   }
 
   /** Whether the attempt has succeeded, for a worker that did not get the answer. */
@@ -190,6 +246,11 @@ public final class FencedOperations {
    * hands, so this may be read before the operation and outside its transaction.
    */
   private <T> Predicate<Held<?>> holders(List<Held<T>> all) {
+    return holders(all, queries::workerNames);
+  }
+
+  private <T> Predicate<Held<?>> holders(
+      List<Held<T>> all, Function<List<Lease>, Map<Lease, String>> names) {
     Map<Caller, Set<JobId>> asked = new HashMap<>();
     Set<Lease> leases = new HashSet<>();
     for (Held<T> each : all) {
@@ -200,7 +261,7 @@ public final class FencedOperations {
     }
     Map<Caller, Set<JobId>> seen = new HashMap<>();
     asked.forEach((caller, jobs) -> seen.put(caller, tenants.seenBy(caller, jobs)));
-    Map<Lease, String> workers = queries.workerNames(List.copyOf(leases));
+    Map<Lease, String> workers = names.apply(List.copyOf(leases));
     return held ->
         switch (held.holder()) {
           case LeaseHolder.Token(var scope) -> scope.lease().equals(held.lease());

@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.ProgressThrottle;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.jdbc.GroupCommit;
@@ -20,21 +21,17 @@ import org.jspecify.annotations.Nullable;
 /** Extends leases over HTTP: all heartbeats that come at the same moment in one statement. */
 public final class HeartbeatBatcher {
   private static final int MOST_CACHED = 100_000;
-  private static final Duration WRITE_EVERY = Duration.ofMillis(500);
-
   private static final Duration START_WITHIN = Duration.ofSeconds(10);
   private static final Duration BUSY_PAUSE = Duration.ofMillis(5);
 
   /** One heartbeat, with the progress if it has one. */
   record Beat(Lease lease, Report.@Nullable Progress progress) {}
 
-  /** The last progress that was written; -1 percent is none so far. */
-  private record Shown(int percent, long at) {}
-
   private final JobQueue queue;
   private final LongSupplier nanos;
   private final GroupCommit<Beat, HeartbeatResult> batches = new GroupCommit<>(1, this::all);
-  private final Cache<Lease, Shown> shown = Caffeine.newBuilder().maximumSize(MOST_CACHED).build();
+  private final Cache<Lease, ProgressThrottle> throttles =
+      Caffeine.newBuilder().maximumSize(MOST_CACHED).build();
 
   public HeartbeatBatcher(JobQueue queue, LongSupplier nanos) {
     this.queue = queue;
@@ -54,7 +51,7 @@ public final class HeartbeatBatcher {
     long until = nanos.getAsLong() + START_WITHIN.toNanos();
     while (true) {
       HeartbeatResult result = beat(new Beat(attempt, null));
-      if (!result.busy()) {
+      if (!result.rowLocked()) {
         return result;
       }
       if (nanos.getAsLong() - until > 0) {
@@ -91,19 +88,7 @@ public final class HeartbeatBatcher {
         .toList();
   }
 
-  /**
-   * The rule of the Java workers: the first progress of an attempt, a higher percentage, or half a
-   * second since the last one.
-   */
-  private boolean isWorthWriting(Lease attempt, @Nullable Integer given) {
-    long now = nanos.getAsLong();
-    Shown before = shown.getIfPresent(attempt);
-    int percent = given != null ? given : before != null ? before.percent() : -1;
-    boolean worth =
-        before == null || percent > before.percent() || now - before.at() >= WRITE_EVERY.toNanos();
-    if (worth) {
-      shown.put(attempt, new Shown(percent, now));
-    }
-    return worth;
+  private boolean isWorthWriting(Lease attempt, @Nullable Integer percent) {
+    return throttles.get(attempt, each -> new ProgressThrottle(nanos)).lets(percent);
   }
 }

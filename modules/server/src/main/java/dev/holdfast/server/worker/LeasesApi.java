@@ -9,7 +9,6 @@ import dev.holdfast.contract.lease.LeaseReport;
 import dev.holdfast.contract.lease.LeaseSettle;
 import dev.holdfast.contract.task.TaskSteps;
 import dev.holdfast.contract.token.Secrets;
-import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -26,7 +25,6 @@ import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import dev.holdfast.server.worker.FencedOperations.Held;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -105,7 +103,8 @@ public final class LeasesApi {
     if (json <= 0) {
       throw new Problem(400, "body_incomplete", "the body ends before the patch does");
     }
-    LeaseReport.Said said = Wire.read(Arrays.copyOf(body, json), LeaseReport.Said.class);
+    LeaseReport.ReportEntry said =
+        Wire.read(Arrays.copyOf(body, json), LeaseReport.ReportEntry.class);
     Report report = said.report(Patch.of(Arrays.copyOfRange(body, json, body.length)));
     return Answer.ok(
         new LeaseReport.Answer(operations.report(List.of(held(call, said.workerId(), report)))));
@@ -127,44 +126,27 @@ public final class LeasesApi {
 
   private Answer settle(Call call) {
     List<LeaseSettle.Ending> endings = call.body(LeaseSettle.class).settlements();
-    List<Held<Settlement>> settlements =
-        Fields.each("settlements", endings, ending -> settlement(call, ending));
-    if (endings.stream().allMatch(ending -> ending.metrics() == null)) {
-      return Answer.ok(new LeaseSettle.Answer(operations.settle(settlements)));
-    }
-    List<Ack> acks = new ArrayList<>();
-    for (int i = 0; i < endings.size(); i++) {
-      acks.add(settled(endings.get(i), settlements.get(i)));
-    }
-    return Answer.ok(new LeaseSettle.Answer(acks));
+    List<Held<Completion>> completions =
+        Fields.each("settlements", endings, ending -> completion(call, ending));
+    return Answer.ok(
+        new LeaseSettle.Answer(
+            operations.end(completions).stream().map(FencedOperations.Ended::ack).toList()));
   }
 
-  private static Held<Settlement> settlement(Call call, LeaseSettle.Ending ending) {
+  private static Held<Completion> completion(Call call, LeaseSettle.Ending ending) {
     Settlement settlement = ending.settlement();
-    return new Held<>(
-        new LeaseHolder.Worker(call.caller(), ending.workerId()), settlement.lease(), settlement);
-  }
-
-  /** Metrics are stored with their attempt in a transaction of its own, as for single tasks. */
-  private Ack settled(LeaseSettle.Ending ending, Held<Settlement> held) {
-    if (ending.metrics() == null) {
-      return operations.settle(List.of(held)).getFirst();
-    }
     Completion completion =
         new Completion(
-            held.content(),
+            settlement,
             ending.outcome().name(),
-            Secrets.digest(Wire.text(ending)),
+            ending.metrics() == null ? "" : Secrets.digest(Wire.text(ending)),
             ending.workerId(),
             null,
             ending.metrics(),
             ending.partialProgress(),
             null);
-    return switch (operations.complete(new Held<>(held.holder(), held.lease(), completion))) {
-      case Completion.Verdict.Accepted accepted -> Ack.ACCEPTED;
-      case Completion.Verdict.Different different -> Ack.LEASE_LOST;
-      case Completion.Verdict.Late late -> Ack.LEASE_LOST;
-    };
+    return new Held<>(
+        new LeaseHolder.Worker(call.caller(), ending.workerId()), settlement.lease(), completion);
   }
 
   private Answer publish(Call call) {

@@ -46,43 +46,49 @@ public final class LongPollBroker implements AutoCloseable {
   }
 
   /**
-   * Up to {@code most} jobs; none when the patience is over, the client has gone, or the broker
+   * Up to {@code most} jobs; none when the timeout has passed, the client has gone, or the broker
    * closes.
    */
   List<LeasedJob> lease(
-      Line line, String worker, int most, Duration lease, Duration patience, ClientWatch client)
+      Line line,
+      String worker,
+      int most,
+      Duration lease,
+      Duration cancelGrace,
+      Duration timeout,
+      ClientWatch client)
       throws InterruptedException {
     if (lines.mayClaim(line)) {
-      Claimed found = claim(line, worker, most, lease);
-      if (!found.jobs().isEmpty() || !patience.isPositive()) {
+      Claimed found = claim(line, worker, most, lease, cancelGrace);
+      if (!found.jobs().isEmpty() || !timeout.isPositive()) {
         return found.jobs();
       }
       lines.foundNothing(line, found);
-    } else if (!patience.isPositive()) {
+    } else if (!timeout.isPositive()) {
       return List.of();
     }
-    Waiter waiter = new Waiter(worker, most, lease);
+    Waiter waiter = new Waiter(worker, most, lease, cancelGrace);
     if (!lines.enter(line, waiter)) {
       return List.of();
     }
     subscription.add(line.queue());
     client.whenGone(() -> lines.abandon(line, waiter));
-    List<LeasedJob> jobs = awaited(line, waiter, patience);
+    List<LeasedJob> jobs = awaited(line, waiter, timeout);
     if (client.isGone()) {
-      giveBack(jobs);
+      release(jobs);
       return List.of();
     }
     return jobs;
   }
 
-  private List<LeasedJob> awaited(Line line, Waiter waiter, Duration patience)
+  private List<LeasedJob> awaited(Line line, Waiter waiter, Duration timeout)
       throws InterruptedException {
     try {
-      return waiter.jobs.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (TimeoutException inVain) {
+      return waiter.jobs.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException timedOut) {
       return lines.leave(line, waiter);
     } catch (InterruptedException interrupted) {
-      giveBack(lines.leave(line, waiter));
+      release(lines.leave(line, waiter));
       throw interrupted;
     } catch (ExecutionException failed) {
       throw failed.getCause() instanceof RuntimeException cause
@@ -100,7 +106,7 @@ public final class LongPollBroker implements AutoCloseable {
   }
 
   /** Whether it is known that notifications do not arrive. */
-  public boolean isDeaf() {
+  public boolean notificationsLost() {
     return subscription.nothingArrives();
   }
 
@@ -115,7 +121,7 @@ public final class LongPollBroker implements AutoCloseable {
     Waiter first;
     while ((first = lines.first(line)) != null) {
       try {
-        Claimed found = claim(line, first.worker, first.most, first.lease);
+        Claimed found = claim(line, first.worker, first.most, first.lease, first.cancelGrace);
         if (found.jobs().isEmpty()) {
           lines.keep(line, first, found);
           return;
@@ -133,12 +139,12 @@ public final class LongPollBroker implements AutoCloseable {
   }
 
   /** Claims at once, before those that wait. */
-  Claimed claim(Line line, String worker, int most, Duration lease) {
-    return queue.claimRemotely(line.queue(), most, worker, lease, line.tenant());
+  Claimed claim(Line line, String worker, int most, Duration lease, Duration cancelGrace) {
+    return queue.claimRemotely(line.queue(), most, worker, lease, cancelGrace, line.tenant());
   }
 
   /** Releases jobs whose answer could not be sent. */
-  void giveBack(Collection<LeasedJob> jobs) {
+  void release(Collection<LeasedJob> jobs) {
     List<Settlement> releases = new ArrayList<>();
     jobs.forEach(job -> releases.add(new Settlement.Release(job.lease(), false)));
     if (!releases.isEmpty()) {

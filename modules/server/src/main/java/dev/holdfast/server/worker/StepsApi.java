@@ -68,7 +68,7 @@ public final class StepsApi {
     TaskStep step = call.callback(TaskStep.class);
     LeaseHolder.Token holder = TaskRefusals.holder(call.token(), step.attempt(), step.attemptId());
     Lease lease = holder.scope().lease();
-    Report report = report(lease, id, step, honoured(lease, id, step));
+    Report report = report(lease, id, step, handledCommand(lease, id, step));
     if (operations.report(List.of(new Held<>(holder, lease, report))).getFirst()
         == Ack.LEASE_LOST) {
       throw refusals.lost("step", lease);
@@ -80,23 +80,24 @@ public final class StepsApi {
    * The operator's request that this step carries out. Null if the request is not pending any more:
    * the step was reported before and the answer lost, or another request replaced it.
    */
-  private PendingCommand.@Nullable Recovery honoured(Lease lease, String id, TaskStep step) {
+  private PendingCommand.@Nullable Recovery handledCommand(Lease lease, String id, TaskStep step) {
     PendingCommand.Recovery asked =
-        step.honoured() == null ? null : queries.pendingCommand(lease.job()).recovery();
-    if (asked == null || !asked.updatedAt().equals(step.honoured())) {
+        step.handledCommand() == null ? null : queries.pendingCommand(lease.job()).recovery();
+    if (asked == null || !asked.updatedAt().equals(step.handledCommand())) {
       return null;
     }
     if (!asked.stepId().equals(id)) {
       throw new Problem(
           422,
           "invalid_value",
-          "field 'honoured' names a request for step '%s', not this one".formatted(asked.stepId()));
+          "field 'handledCommand' names a request for step '%s', not this one"
+              .formatted(asked.stepId()));
     }
     return asked;
   }
 
   private static Report.Step report(
-      Lease lease, String id, TaskStep step, PendingCommand.@Nullable Recovery honoured) {
+      Lease lease, String id, TaskStep step, PendingCommand.@Nullable Recovery handledCommand) {
     ObjectNode data =
         Wire.object()
             .put("stepId", id)
@@ -108,8 +109,8 @@ public final class StepsApi {
             .put("strategy", step.strategy())
             .put("summary", Scrubbed.text(step.summary()));
     List<Report.Entry> events = new ArrayList<>();
-    if (honoured != null) {
-      events.add(entry(EventType.RECOVERY_ACK, ack(step, honoured)));
+    if (handledCommand != null) {
+      events.add(entry(EventType.RECOVERY_ACK, ack(step, handledCommand)));
     }
     events.add(entry(Wire.present("state", EVENTS.get(step.state())), data));
     return new Report.Step(
@@ -121,19 +122,21 @@ public final class StepsApi {
         step.state() == StepState.FAILED && "hard_reset".equals(step.strategy()),
         step.result(),
         null,
-        honoured == null || honoured.action() == CommandAction.RETRY_STEP ? null : step.stepIndex(),
-        honoured == null ? null : honoured.updatedAt(),
+        handledCommand == null || handledCommand.action() == CommandAction.RETRY_STEP
+            ? null
+            : step.stepIndex(),
+        handledCommand == null ? null : handledCommand.updatedAt(),
         events);
   }
 
-  private static ObjectNode ack(TaskStep step, PendingCommand.Recovery honoured) {
+  private static ObjectNode ack(TaskStep step, PendingCommand.Recovery handledCommand) {
     return Wire.object()
-        .put("action", honoured.action().text())
-        .put("stepId", honoured.stepId())
+        .put("action", handledCommand.action().text())
+        .put("stepId", handledCommand.stepId())
         .put("stepIndex", step.stepIndex())
         .put("attempt", step.stepAttempt())
-        .put("requestedBy", honoured.requestedBy())
-        .put("updatedAt", honoured.updatedAt().toString());
+        .put("requestedBy", handledCommand.requestedBy())
+        .put("updatedAt", handledCommand.updatedAt().toString());
   }
 
   private static Report.Entry entry(String type, ObjectNode data) {

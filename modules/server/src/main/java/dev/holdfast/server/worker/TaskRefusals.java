@@ -68,9 +68,9 @@ public final class TaskRefusals {
     return new LeaseHolder.Token(scope);
   }
 
-  /** For reads, which no statement that writes fences. */
+  /** For reads: a write is fenced by its own statement. */
   void mustHold(String callback, Lease lease) {
-    @Nullable JobStateSnapshot snapshot = fate(lease);
+    @Nullable JobStateSnapshot snapshot = currentState(lease);
     if (snapshot == null
         || snapshot.attempt() != lease.attempt()
         || snapshot.state() != JobState.RUNNING) {
@@ -81,7 +81,7 @@ public final class TaskRefusals {
   /** Why the attempt does not hold its task. */
   Problem lost(String callback, Lease lease) {
     late.refused(callback, lease);
-    @Nullable JobStateSnapshot snapshot = fate(lease);
+    @Nullable JobStateSnapshot snapshot = currentState(lease);
     log.info("{} of {} came too late: {}", callback, lease, snapshot);
     if (snapshot == null) {
       return Problem.notFound("the task does not exist any more");
@@ -140,7 +140,7 @@ public final class TaskRefusals {
     };
   }
 
-  private @Nullable JobStateSnapshot fate(Lease lease) {
+  private @Nullable JobStateSnapshot currentState(Lease lease) {
     return queries.states(List.of(lease.job())).stream().findFirst().orElse(null);
   }
 

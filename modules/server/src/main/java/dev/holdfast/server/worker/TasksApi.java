@@ -111,7 +111,8 @@ public final class TasksApi {
       throw refusals.lost("heartbeat", lease);
     }
     Instant now = now();
-    TaskTokens.Signed fresh = lifetime.isWorn(token, now) ? tokens.sign(token.scope(), null) : null;
+    TaskTokens.Signed fresh =
+        lifetime.needsRenewal(token, now) ? tokens.sign(token.scope(), null) : null;
     return Answer.ok(
         new TaskHeartbeat.Answer(
             true,
@@ -153,29 +154,15 @@ public final class TasksApi {
     LeaseHolder.Token holder =
         TaskRefusals.holder(call.token(), completed.attempt(), completed.attemptId());
     Lease lease = holder.scope().lease();
-    if (completed.outcome().isGivenBack()) {
-      return givenBack(holder, settlement(lease, completed));
-    }
     Completion completion = completion(lease, completed);
-    return switch (operations.complete(new Held<>(holder, lease, completion))) {
-      case Completion.Verdict.Accepted(var finalState) -> {
-        ended.run();
-        yield Answer.ok(new TaskCompleted.Answer(true, finalState, now()));
-      }
-      case Completion.Verdict.Different different -> throw refusals.lost("completed", lease);
-      case Completion.Verdict.Late late -> throw refusals.lost("completed", lease);
-    };
-  }
-
-  /** Stores no answer: a release that is repeated has the same result. */
-  private Answer givenBack(LeaseHolder.Token holder, Settlement settlement) {
-    Lease lease = settlement.lease();
-    Held<Settlement> held = new Held<>(holder, lease, settlement);
-    if (operations.settle(List.of(held)).getFirst() == Ack.LEASE_LOST) {
+    FencedOperations.Ended end =
+        operations.end(List.of(new Held<>(holder, lease, completion))).getFirst();
+    if (end.ack() == Ack.LEASE_LOST) {
       throw refusals.lost("completed", lease);
     }
     ended.run();
-    return Answer.ok(new TaskCompleted.Answer(true, operations.stateAfter(lease), now()));
+    JobState state = end.finalState() == null ? operations.stateAfter(lease) : end.finalState();
+    return Answer.ok(new TaskCompleted.Answer(true, state, now()));
   }
 
   private Completion completion(Lease lease, TaskCompleted completed) {

@@ -93,8 +93,8 @@ public final class UploadsApi {
       } finally {
         received.discard();
       }
-    } catch (IOException trouble) {
-      log.warn("an artifact of {} could not be stored: {}", lease, trouble.toString());
+    } catch (IOException e) {
+      log.warn("an artifact of {} could not be stored: {}", lease, e.toString());
       throw new Problem(503, "artifact_store_failed", "the file could not be stored: try again")
           .header("Retry-After", "5");
     }

@@ -26,6 +26,7 @@ final class WaitingLines {
     final String worker;
     final int most;
     final Duration lease;
+    final Duration cancelGrace;
     final CompletableFuture<List<LeasedJob>> jobs = new CompletableFuture<>();
 
     /** The broker is claiming for this waiter, so another thread must not remove it. */
@@ -33,10 +34,11 @@ final class WaitingLines {
 
     private boolean leaving;
 
-    Waiter(String worker, int most, Duration lease) {
+    Waiter(String worker, int most, Duration lease, Duration cancelGrace) {
       this.worker = worker;
       this.most = most;
       this.lease = lease;
+      this.cancelGrace = cancelGrace;
     }
   }
 
@@ -72,7 +74,7 @@ final class WaitingLines {
     }
   }
 
-  /** Whether a newcomer may claim: not before those who wait, nor if the line is known empty. */
+  /** Whether a new request may claim: not before waiting ones, nor if the queue is known empty. */
   boolean mayClaim(Line line) {
     lock.lock();
     try {
@@ -206,7 +208,7 @@ final class WaitingLines {
     }
   }
 
-  /** The first of a line, who stays in it until {@link #remove} or {@link #keep}. */
+  /** The first of a line, which stays in it until {@link #remove} or {@link #keep}. */
   @Nullable Waiter first(Line line) {
     lock.lock();
     try {

@@ -21,9 +21,9 @@ import java.util.concurrent.TimeoutException;
  * The server's end of subscriptions over HTTP: requests of workers wait here until one of their
  * queues may have work.
  *
- * <p>A notification wakes the request that has waited longest. Its worker may have no place free,
- * or be gone: if no claim follows soon, the next request is woken. A claim that took all it asked
- * for wakes the next one too, because there may be more jobs. A notification that arrives while no
+ * <p>A notification wakes the request that has waited longest. Its worker may have no slot free, or
+ * be gone: if no claim follows soon, the next request is woken. A claim that took all it asked for
+ * wakes the next one too, because there may be more jobs. A notification that arrives while no
  * request waits is kept for the next one.
  */
 public final class WakeUps implements AutoCloseable {
@@ -33,15 +33,15 @@ public final class WakeUps implements AutoCloseable {
   private record Waiter(String name, Set<Line> lines, CompletableFuture<Line> woken) {}
 
   /** A notification, kept until a claim follows; each worker is woken once by it. */
-  private record Ring(long at, Set<String> told) {}
+  private record Notification(long at, Set<String> woken) {}
 
   private final DatabaseSubscription subscription;
   private final Duration soon;
   private final Object lock = new Object();
   private final Set<Waiter> inOrder = new LinkedHashSet<>();
   private final Set<Line> known = new HashSet<>();
-  private final Map<Line, Ring> rings = new HashMap<>();
-  private final Map<Line, Long> handedOnAt = new HashMap<>();
+  private final Map<Line, Notification> notifications = new HashMap<>();
+  private final Map<Line, Long> moreWorkAt = new HashMap<>();
   private final ScheduledExecutorService later =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("holdfast-wake-ups").factory());
@@ -57,17 +57,17 @@ public final class WakeUps implements AutoCloseable {
   public WakeUps(DatabaseSubscription subscription, Duration soon) {
     this.subscription = subscription;
     this.soon = soon;
-    subscription.onWakeUp(this::rung);
+    subscription.onWakeUp(this::notified);
   }
 
-  /** The line that may have work; none when the patience is over. */
-  List<Line> await(String name, Set<Line> lines, Duration patience) throws InterruptedException {
+  /** The line that may have work; none when the timeout has passed. */
+  List<Line> await(String name, Set<Line> lines, Duration timeout) throws InterruptedException {
     Waiter waiter = new Waiter(name, Set.copyOf(lines), new CompletableFuture<>());
     enter(waiter);
     waiter.lines().forEach(line -> subscription.add(line.queue()));
     try {
-      return List.of(waiter.woken().get(patience.toMillis(), TimeUnit.MILLISECONDS));
-    } catch (TimeoutException inVain) {
+      return List.of(waiter.woken().get(timeout.toMillis(), TimeUnit.MILLISECONDS));
+    } catch (TimeoutException timedOut) {
       return leave(waiter);
     } catch (ExecutionException stopping) {
       return List.of();
@@ -83,12 +83,12 @@ public final class WakeUps implements AutoCloseable {
       }
       if (known.size() > MOST_LINES) {
         known.clear();
-        rings.clear();
-        handedOnAt.clear();
+        notifications.clear();
+        moreWorkAt.clear();
       }
       known.addAll(waiter.lines());
       inOrder.add(waiter);
-      waiter.lines().stream().filter(rings::containsKey).forEach(this::hand);
+      waiter.lines().stream().filter(notifications::containsKey).forEach(this::wakeNext);
     }
   }
 
@@ -108,35 +108,36 @@ public final class WakeUps implements AutoCloseable {
     }
   }
 
-  private void rung(String queue) {
+  private void notified(String queue) {
     synchronized (lock) {
-      known.stream().filter(line -> line.queue().equals(queue)).forEach(this::ring);
+      known.stream().filter(line -> line.queue().equals(queue)).forEach(this::keepAndWake);
     }
   }
 
-  private void ring(Line line) {
-    rings.put(line, new Ring(System.nanoTime(), new HashSet<>()));
-    hand(line);
+  private void keepAndWake(Line line) {
+    notifications.put(line, new Notification(System.nanoTime(), new HashSet<>()));
+    wakeNext(line);
   }
 
-  private void hand(Line line) {
-    Ring ring = rings.get(line);
-    if (ring == null || closed) {
+  private void wakeNext(Line line) {
+    Notification notification = notifications.get(line);
+    if (notification == null || closed) {
       return;
     }
     for (Waiter waiter : inOrder) {
-      if (waiter.lines().contains(line) && ring.told().add(waiter.name())) {
+      if (waiter.lines().contains(line) && notification.woken().add(waiter.name())) {
         inOrder.remove(waiter);
         waiter.woken().complete(line);
-        var unused = later.schedule(() -> handOn(line), soon.toMillis(), TimeUnit.MILLISECONDS);
+        var unused =
+            later.schedule(() -> wakeNextIfUnclaimed(line), soon.toMillis(), TimeUnit.MILLISECONDS);
         return;
       }
     }
   }
 
-  private void handOn(Line line) {
+  private void wakeNextIfUnclaimed(Line line) {
     synchronized (lock) {
-      hand(line);
+      wakeNext(line);
     }
   }
 
@@ -147,26 +148,26 @@ public final class WakeUps implements AutoCloseable {
    *     later
    * @param mayBeMore whether the claim took all it asked for
    */
-  void looked(Line line, long since, boolean mayBeMore) {
+  void claimed(Line line, long since, boolean mayBeMore) {
     synchronized (lock) {
-      Ring ring = rings.get(line);
+      Notification notification = notifications.get(line);
       if (!mayBeMore) {
-        if (ring != null && ring.at() - since <= 0) {
-          rings.remove(line);
+        if (notification != null && notification.at() - since <= 0) {
+          notifications.remove(line);
         }
       } else if (known.contains(line)) {
-        handOnMore(line);
+        wakeForMore(line);
       }
     }
   }
 
-  /** Not at every claim: a worker that finds jobs goes on claiming by itself. */
-  private void handOnMore(Line line) {
+  /** Not at every claim: a worker that finds jobs claims again without a wake-up. */
+  private void wakeForMore(Line line) {
     long now = System.nanoTime();
-    Long before = handedOnAt.get(line);
+    Long before = moreWorkAt.get(line);
     if (before == null || now - before > soon.toNanos()) {
-      handedOnAt.put(line, now);
-      ring(line);
+      moreWorkAt.put(line, now);
+      keepAndWake(line);
     }
   }
 

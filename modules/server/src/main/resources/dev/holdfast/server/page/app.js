@@ -171,7 +171,9 @@ class App extends LitElement {
     document.querySelectorAll('main > *, hf-timeline').forEach((view) => view.requestUpdate?.());
   }
 
-  updated() {
+  updated(changed) {
+    // Where there is no room for all pages, the one that is open is in sight.
+    if (changed.has('route') || changed.has('session')) this.querySelector('nav a[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
     const name = PAGES.find(([page]) => page === this.route.page)?.[1] ?? '';
     const title = `${this.route.job ? (SINGLE[this.route.page] ?? 'Job') : name} · Holdfast`;
     if (document.title !== title) document.title = title;
@@ -206,7 +208,7 @@ class App extends LitElement {
     const { state, lostSince, health } = live;
     const trouble = state === 'live' && health && health.status !== 'healthy' ? health.status : null;
     const text = state === 'lost' && lostSince ? `${STATES.lost} ${span(Date.now() - lostSince)} ago` : STATES[state];
-    return html`<span class="connection ${state}" id="connection" role="status" data-state=${state}><span class="dot"></span>${text}</span>
+    return html`<span class="connection ${state}" id="connection" role="status" data-state=${state}><span class="dot"></span><span class="word">${text}</span></span>
       ${trouble ? html`<a class="badge s-${trouble}" href=${trouble === 'error' ? '#/info' : '#/'}>${trouble}</a>` : nothing}`;
   }
 

@@ -20,6 +20,9 @@ export function among(verb, search) {
 /** Those of the chosen jobs to which this can be done. */
 export const applicable = (verb, jobs) => jobs.filter((job) => POSSIBLE[verb].includes(job.state)).map((job) => job.id);
 
+/** 'waiting, pending or running' */
+const listed = (states) => states.map((state) => state.toLowerCase()).join(', ').replace(/, (?=[^,]*$)/, ' or ');
+
 const jobs = (n, more) => `${count(n)}${more ? ' or more' : ''} ${n === 1 ? 'job' : 'jobs'}`;
 
 /** Which kinds these are, as far as they are among the newest jobs. */
@@ -32,8 +35,12 @@ async function byKind(filter) {
   return ` Kinds: ${most.slice(0, MOST_KINDS).map(([kind, n]) => `${kind} ${count(n)}`).join(', ')}${most.length > MOST_KINDS ? ' and others' : ''}.`;
 }
 
-/** Asks and does it, to the jobs with these ids, or to all that a search finds. */
-export async function bulk(verb, { ids = [], search = '' }) {
+/**
+ * Asks and does it, to the jobs with these ids, or to all that a search finds.
+ *
+ * @param of which jobs a search finds, where that can be said better than by the search
+ */
+export async function bulk(verb, { ids = [], search = '', of = search ? `that match '${search}'` : 'of all queues' }) {
   const states = among(verb, search);
   const filter = { search, state: states.join(',') };
   let found = { count: ids.length, more: false };
@@ -52,7 +59,7 @@ export async function bulk(verb, { ids = [], search = '' }) {
   const word = verb === 'cancel' ? 'Cancel' : 'Retry';
   await ask({
     title: `${word} ${what}?`,
-    text: ids.length ? 'The selected jobs.' : `All ${search ? `jobs that match '${search}' and are` : 'jobs of all queues that are'} ${states.map((state) => state.toLowerCase()).join(' or ')}.${kinds}`,
+    text: ids.length ? 'The selected jobs.' : `All jobs ${of}${search && of.startsWith('that') ? ' and' : ' that'} are ${listed(states)}.${kinds}`,
     reason: verb === 'cancel',
     confirm: `${word} ${what}`,
     danger: verb === 'cancel',

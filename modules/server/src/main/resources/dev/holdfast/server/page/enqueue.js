@@ -8,7 +8,7 @@ const DEFAULT_PRIORITY = 5;
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** As on the command line: 90s, 15m, 1h30m, 7d. */
-function millisOf(text) {
+export function millisOf(text) {
   const given = text.trim();
   if (!given) return null;
   if (!/^(\d+(ms|s|m|h|d))+$/.test(given)) throw Object.assign(new Error(`'${given}' is not a time: write 90s, 15m, 1h30m or 7d`), { field: 'delay' });

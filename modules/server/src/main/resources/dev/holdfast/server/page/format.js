@@ -10,12 +10,14 @@ let clock;
 let minutes;
 let hours;
 let day;
+let dayOnly;
 
 export function showTimesIn(name) {
   zone = name === 'UTC' ? 'UTC' : undefined;
   clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: zone });
   minutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone });
   hours = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit', timeZone: zone });
+  dayOnly = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: zone });
   day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: zone });
 }
 
@@ -73,6 +75,13 @@ export function moment(iso) {
   const date = new Date(iso);
   const sameDay = day.format(date) === day.format(new Date());
   return sameDay ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`;
+}
+
+/** Without the year, and with seconds only where they are not zero: one of several times in a row. */
+export function shortMoment(iso) {
+  const date = new Date(iso);
+  const at = date.getSeconds() ? clock.format(date) : minutes.format(date);
+  return day.format(date) === day.format(new Date()) ? at : `${dayOnly.format(date)} ${at}`;
 }
 
 /** The end of an id is what tells two apart: the beginning is the time. */

@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit';
 import './charts.js';
 import { count, dayAndHour, hourAndMinute, millis, rate, span } from './format.js';
-import { time } from './parts.js';
+import { none, time } from './parts.js';
 import { query } from './server.js';
 
 export const RANGES = [[15, '15 min'], [60, '1 h'], [360, '6 h'], [1440, '24 h'], [10080, '7 d']];
@@ -66,7 +66,7 @@ export const TALLY_HEAD = html`<th class="r">Enqueued</th><th class="r">Succeede
 export const TALLY_COLUMNS = 10;
 
 const number = (n) => html`<td class="r num">${n ? count(n) : html`<span class="dim">0</span>`}</td>`;
-const percentiles = (each) => ['p50', 'p95', 'p99'].map((name) => html`<td class="r num">${each ? span(each[name]) : html`<span class="dim">–</span>`}</td>`);
+const percentiles = (each) => ['p50', 'p95', 'p99'].map((name) => html`<td class="r num">${each ? span(each[name]) : none}</td>`);
 
 export const tallyCells = (jobs) => html`${number(jobs.enqueued)}${number(jobs.succeeded)}<td class="r num">${jobs.failed ? html`<span class="badtext">${count(jobs.failed)}</span>` : html`<span class="dim">0</span>`}</td>${number(jobs.cancelled)}
   ${percentiles(jobs.waitMs)}${percentiles(jobs.runMs)}`;

@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit';
 import { count, span } from './format.js';
 import { live } from './live.js';
-import { badge, cut, QUIET_MS, time, View } from './parts.js';
+import { badge, cut, none, QUIET_MS, time, View } from './parts.js';
 import { problemRow } from './problems.js';
 import { get } from './server.js';
 
@@ -70,7 +70,7 @@ class Info extends View {
     const given = all.filter((each) => each.origin !== 'default');
     const left = all.filter((each) => each.origin === 'default');
     const table = (rows) => html`<div class="scroll" tabindex="0"><table><thead><tr><th>Setting</th><th>Value</th><th>From</th><th>Variable</th><th>Meaning</th></tr></thead>
-      <tbody>${rows.map((each) => html`<tr><td class="mono">${each.key}</td><td class="mono wrap">${each.value || html`<span class="dim">–</span>`}</td>
+      <tbody>${rows.map((each) => html`<tr><td class="mono">${each.key}</td><td class="mono wrap">${each.value || none}</td>
         <td>${cut(each.origin)}</td><td class="mono">${each.variable ?? ''}</td><td class="dim">${each.meaning}</td></tr>`)}</tbody></table></div>`;
     return html`<section aria-labelledby="settings"><h2 id="settings">Settings of this server</h2>
       ${given.length ? table(given) : html`<p class="dim">All settings have their default values.</p>`}

@@ -1,9 +1,10 @@
 /** What can be asked of a job, each with what it does. */
 import { html, nothing } from 'lit';
 import { ask } from './dialogs.js';
-import { enqueue } from './enqueue.js';
+import { enqueue, millisOf } from './enqueue.js';
 import { clipped, count } from './format.js';
-import { jobPath, post } from './server.js';
+import { readJson } from './json.js';
+import { jobPath, patch, post, remove } from './server.js';
 import { ACTIVE, DEAD } from './states.js';
 
 /** Of each command its title, and what it does. */
@@ -49,6 +50,49 @@ export async function retryJob(view) {
   view.refresh(0);
 }
 
+/** What can still be changed about a job that no worker has claimed. */
+async function editJob(view) {
+  const { job } = view;
+  const lost = job.omitted?.includes('payload');
+  const before = { priority: String(job.priority), payload: lost ? '' : JSON.stringify(job.payload, null, 2) };
+  await ask({
+    title: `Change this ${job.kind}?`,
+    text: `It stays the same job. What is left as it is does not change.${lost ? ' Its payload is too large to be shown here; an empty field keeps it.' : ''}`,
+    fields: [
+      { name: 'priority', label: 'Priority, 0 is first', type: 'number', min: 0, max: 9, required: true, value: before.priority },
+      { name: 'delay', label: 'Due in, such as 90s or 1h30m; 0s is now', value: '' },
+      { name: 'payload', label: 'Payload (JSON)', rows: 8, value: before.payload },
+    ],
+    confirm: 'Change the job',
+    act: async (form) => {
+      const delayMs = millisOf(form.delay);
+      const change = {
+        ...(form.priority === before.priority ? {} : { priority: Number(form.priority) }),
+        ...(delayMs === null ? {} : { delayMs }),
+        ...(form.payload.trim() === before.payload ? {} : { payload: readJson(form.payload, 'payload') }),
+      };
+      if (Object.keys(change).length === 0) throw new Error('Nothing is changed');
+      await patch(jobPath(view.jobId), change);
+      return 'Changed';
+    },
+  });
+  view.refresh(0);
+}
+
+async function deleteJob(view) {
+  await ask({
+    title: 'Delete this job?',
+    text: 'It is removed with its timeline, output and artifacts, and cannot be restored.',
+    confirm: 'Delete the job',
+    danger: true,
+    act: async () => {
+      await remove(jobPath(view.jobId));
+      location.hash = '#/jobs';
+      return 'Deleted';
+    },
+  });
+}
+
 /** Steps that are done and will be done again, as the server counts them. */
 function drops({ steps }, action, stepId) {
   if (!DROPPING.includes(action)) return '';
@@ -92,10 +136,12 @@ export function actions(view) {
   return html`<div class="actions" role="group" aria-label="Commands to this job">
     ${DEAD.includes(job.state) ? html`<button type="button" class="primary" @click=${() => retryJob(view)}>Retry …</button>` : nothing}
     <button type="button" @click=${() => enqueue(job)}>Run again, edited …</button>
+    ${active && job.state !== 'RUNNING' ? html`<button type="button" @click=${() => editJob(view)}>Change …</button>` : nothing}
     ${active && held ? html`<button type="button" class="primary" @click=${() => control(view, 'resume')}>Resume …</button>` : nothing}
     ${active && !held && inSteps ? html`<button type="button" @click=${() => control(view, 'pause')}>Pause …</button>` : nothing}
     ${job.state === 'RUNNING' && !asked?.takeover && inSteps ? html`<button type="button" @click=${() => control(view, 'takeover')}>Take over …</button>` : nothing}
     ${active && !(job.state === 'RUNNING' && job.cancelRequestedAt) ? html`<button type="button" class="danger" @click=${() => cancelJob(view)}>Cancel …</button>` : nothing}
+    ${active ? nothing : html`<button type="button" class="danger" @click=${() => deleteJob(view)}>Delete …</button>`}
   </div>`;
 }
 

@@ -4,7 +4,8 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import './diff.js';
 import { bytes, clipped, count, millis, now, span } from './format.js';
 import { stepActions } from './job-actions.js';
-import { badge, copyButton, cut, empty, long, time } from './parts.js';
+import { badge, copyButton, cut, long, none, time, workerLink } from './parts.js';
+import { withTerm } from './search.js';
 import { jobPath } from './server.js';
 import { kindOf } from './timeline.js';
 
@@ -18,7 +19,7 @@ export function failure(view) {
   return html`<section class="notice bad" aria-labelledby="failure">
     <h2 id="failure" class="wrap">${clipped(root.message.split('\n', 1)[0], 200)}</h2>
     <p><span class="code">${clipped(root.code, 200)}</span> ${cause ? html`<span class="code">${code}</span>` : nothing}
-      <span class="dim">${String(category).toLowerCase()}${retryable ? ', retryable' : ', not retried'}</span></p>
+      <span class="dim">${String(category).toLowerCase().replaceAll('_', ' ')}, ${retryable ? 'tried again' : cause ? 'no attempt left' : 'not tried again'}</span></p>
     ${root.message.includes('\n') || root.message.length > 200 ? html`<pre class="text">${text(view, 'message', root.message)}</pre>` : nothing}
     ${stackTrace ? html`<details><summary>Stack trace</summary><pre class="text">${text(view, 'stackTrace', stackTrace)}</pre></details>` : nothing}
   </section>`;
@@ -29,8 +30,8 @@ export function facts({ job }) {
   const all = [
     ['Queue', html`<a class="cut" href="#/queues/${encodeURIComponent(job.queue)}">${job.queue}</a>`],
     ['Priority', job.priority],
-    ['Attempt', html`${count(job.attempt)} <span class="dim">(${job.failures} of ${job.maxAttempts} failures, ${job.crashes} of ${job.maxCrashes} crashes)</span>`],
-    ['Worker', job.workerId && cut(job.workerId)],
+    ['Attempt', html`${count(job.attempt)} <span class="dim num">failures ${job.failures}/${job.maxAttempts}, crashes ${job.crashes}/${job.maxCrashes}</span>`],
+    ['Worker', job.workerId && workerLink(job.workerId)],
     ['Created', time(job.createdAt)],
     ['Due', time(job.runAt)],
     ['Started', job.startedAt && time(job.startedAt)],
@@ -43,6 +44,7 @@ export function facts({ job }) {
     ['Tenant', job.tenant !== 'default' && cut(job.tenant)],
     ['Workspace', job.workspace !== 'default' && cut(job.workspace)],
     ['Run', job.runId !== job.id && html`<a href="#/runs/${job.runId}">…${job.runId.slice(-8)}</a> <span class="dim cut">${clipped(job.runKey, 80)}</span>`],
+    ['Tags', job.tags?.length > 0 && job.tags.map((tag) => html`<a class="code" href="#/jobs?${new URLSearchParams({ search: withTerm('', 'tag', tag) })}">${tag}</a> `)],
     ['Unique key', job.uniqueKey && cut(job.uniqueKey)],
     ['Concurrency key', job.concurrencyKey && cut(job.concurrencyKey)],
     ['Asset', job.assetId && cut(job.assetId)],
@@ -62,7 +64,7 @@ export function stepTable(view) {
       <tbody>${repeat(view.steps, (step) => step.stepId, (step) => html`<tr>
         <td class="r num">${step.stepIndex}</td><td>${cut(step.stepId)}</td><td>${badge(step.state)}</td><td class="r num">${step.attempt}</td><td class="r num">${step.resets}</td>
         <td class="r num">${time(step.startedAt)}</td><td class="r num">${span((millis(step.finishedAt) ?? (step.state === 'RUNNING' ? now() : millis(step.startedAt))) - millis(step.startedAt))}</td>
-        <td>${step.patchBytes ? html`<a href=${patch(step)} download>${bytes(step.patchBytes)}</a>` : html`<span class="dim">–</span>`}</td>
+        <td>${step.patchBytes ? html`<a href=${patch(step)} download>${bytes(step.patchBytes)}</a>` : none}</td>
         ${view.mayOperate ? html`<td class="r">${stepActions(view, step)}</td>` : nothing}</tr>`)}</tbody></table></div></section>
     ${patched.length ? html`<section aria-labelledby="changes"><h2 id="changes">Changes</h2>
       <hf-diff .whole=${jobPath(view.job.id, '/patch')} .patches=${patched.map((step) => ({ name: step.stepId, href: patch(step), version: step.finishedAt }))}></hf-diff></section>` : nothing}`;
@@ -98,6 +100,7 @@ const signature = (failure) => failure && `${failure.code}\n${failure.message.re
 
 /** Attempts side by side: how long each took beside the longest, and which failed alike. */
 export function attemptTable(view) {
+  if (view.attempts.length === 0) return nothing;
   const end = now();
   const took = (each) => Math.max(0, (millis(each.endedAt) ?? end) - millis(each.startedAt));
   const longest = Math.max(1, ...view.attempts.map(took));
@@ -112,14 +115,14 @@ export function attemptTable(view) {
   };
   return html`<section aria-labelledby="attempts"><h2 id="attempts">Attempts</h2>
     <div class="scroll" tabindex="0"><table><thead><tr><th class="r">#</th><th>Outcome</th><th>Worker</th><th class="r">Started</th><th class="r">Took</th><th class="bars"><span class="hidden">Beside the longest</span></th><th>Failure</th></tr></thead>
-      <tbody>${view.attempts.length === 0 ? empty(7, 'None yet') : [...view.attempts].reverse().slice(0, MOST_EVENTS).map((each) => html`<tr><td class="r num">${each.attempt}</td><td>${badge(each.outcome)}</td><td>${cut(each.workerId)}</td>
+      <tbody>${[...view.attempts].reverse().slice(0, MOST_EVENTS).map((each) => html`<tr><td class="r num">${each.attempt}</td><td>${badge(each.outcome)}</td><td>${workerLink(each.workerId)}</td>
         <td class="r num">${time(each.startedAt)}</td><td class="r num">${span(took(each))}</td>
         <td class="bars"><svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="s-${each.outcome.toLowerCase()}" width=${(100 * took(each)) / longest} height="1"></rect></svg></td>
-        <td>${alike(each)}${each.failure ? html`<details><summary class="cut long">${clipped(each.failure.message, 160)} <span class="code">${clipped(each.failure.code, 60)}</span></summary><pre class="text">${clipped(`${each.failure.message}\n\n${each.failure.stackTrace ?? ''}`, MOST_TEXT)}</pre></details>` : html`<span class="dim">–</span>`}</td></tr>`)}</tbody></table></div></section>`;
+        <td>${alike(each)}${each.failure ? html`<details><summary class="cut long"><span class="code">${clipped(each.failure.code, 60)}</span> ${clipped(each.failure.message, 160)}</summary><pre class="text">${clipped(`${each.failure.message}\n\n${each.failure.stackTrace ?? ''}`, MOST_TEXT)}</pre></details>` : none}</td></tr>`)}</tbody></table></div></section>`;
 }
 
 /** Long progress is one row, with its last report. */
-function folded(events) {
+export function folded(events) {
   const rows = [];
   for (const event of events) {
     const last = rows.at(-1);

@@ -3,10 +3,11 @@ import { html, nothing } from 'lit';
 import { clipped, count } from './format.js';
 import { dependencyGraph } from './graph.js';
 import { actions } from './job-actions.js';
-import { attemptTable, data, eventTable, facts, failure, output, stepTable } from './job-parts.js';
+import { attemptTable, data, eventTable, facts, failure, folded, output, stepTable } from './job-parts.js';
 import { live } from './live.js';
 import { badge, copyButton, progressBar, QUIET_MS, View } from './parts.js';
 import { get, jobPath, query } from './server.js';
+import { whyNot } from './why.js';
 import { ACTIVE } from './states.js';
 
 const MOST_LOG = 200_000;
@@ -35,6 +36,7 @@ class JobView extends View {
     steps: { state: true },
     artifacts: { state: true },
     dependencies: { state: true },
+    problems: { state: true },
     whole: { state: true },
     log: { state: true },
   };
@@ -56,7 +58,7 @@ class JobView extends View {
 
   willUpdate(changed) {
     if (changed.has('jobId')) {
-      Object.assign(this, { job: null, events: [], attempts: [], steps: [], artifacts: [], dependencies: NO_DEPENDENCIES, whole: new Set(), log: NO_LOG, atEnd: true });
+      Object.assign(this, { job: null, events: [], attempts: [], steps: [], artifacts: [], dependencies: NO_DEPENDENCIES, problems: [], whole: new Set(), log: NO_LOG, atEnd: true });
       this.refresh(0);
     }
   }
@@ -74,6 +76,15 @@ class JobView extends View {
     if (signal.aborted) return;
     Object.assign(this, { job, events, attempts, steps, artifacts, dependencies });
     this.#readLog();
+    await this.#readProblems(signal);
+  }
+
+  /** What keeps its queue from being worked on, while it waits in it. */
+  async #readProblems(signal) {
+    const { job } = this;
+    if (!['PENDING', 'RETRYING'].includes(job.state)) return;
+    const { problems } = await get('/v1/info', signal);
+    if (!signal.aborted) this.problems = problems.filter(({ parameters: p, code }) => code === 'all_paused' || (p?.queue === job.queue && (!p.kind || p.kind === job.kind)));
   }
 
   /** What its programs have printed since it was asked last; one at a time, and once more if it was rung meanwhile. */
@@ -100,6 +111,7 @@ class JobView extends View {
 
   /** Whoever reads its end goes on reading its end. */
   updated(changed) {
+    super.updated(changed);
     const shown = changed.has('log') || changed.has('tab') ? this.querySelector('pre.log') : null;
     if (shown && this.atEnd) shown.scrollTop = shown.scrollHeight;
   }
@@ -132,6 +144,7 @@ class JobView extends View {
       ${this.#asked(asked)}
       ${ACTIVE.includes(job.state) && shown.progress != null ? html`<div class="big-progress">${progressBar(shown.progress, shown.progressMessage)}</div>` : nothing}
       ${failure(this)}
+      ${whyNot(this)}
       ${facts(this)}
       ${this.#tabs()}`;
   }
@@ -146,7 +159,7 @@ class JobView extends View {
 
   #tabs() {
     const chosen = TABS.some(([name]) => name === this.tab) ? this.tab : 'timeline';
-    const counts = { output: this.log.parts.length ? '' : ' (none)', events: ` ${count(this.events.length)}` };
+    const counts = { output: this.log.parts.length ? '' : ' (none)', events: ` ${count(folded(this.events).length)}` };
     return html`<div class="tabs" role="tablist" @keydown=${(event) => this.#arrow(event, chosen)}>${TABS.map(([name, text]) => html`<a role="tab" id="tab-${name}" aria-controls="panel" aria-selected=${chosen === name ? 'true' : 'false'} tabindex=${chosen === name ? '0' : '-1'}
         href="#/jobs/${encodeURIComponent(this.jobId)}?tab=${name}">${text}<span class="dim">${counts[name] ?? ''}</span></a>`)}</div>
       <div role="tabpanel" id="panel" aria-labelledby="tab-${chosen}">${this.#panel(chosen)}</div>`;

@@ -6,7 +6,7 @@ import { among, applicable, bulk } from './bulk.js';
 import { enqueue } from './enqueue.js';
 import { count, millis, moment, now, span } from './format.js';
 import { live } from './live.js';
-import { ago, badge, cut, empty, failureNote, jobLink, long, progressBar, QUIET_MS, View } from './parts.js';
+import { ago, badge, cut, empty, failureNote, jobLink, long, none, payloadNote, progressBar, QUIET_MS, View } from './parts.js';
 import { fromFilter, isContent, statesOf, suggestions, termOf, without, withTerm } from './search.js';
 import { get, query } from './server.js';
 import { STATES } from './states.js';
@@ -87,10 +87,11 @@ class Jobs extends View {
   async read(signal) {
     this.#count(signal);
     const began = Date.now();
+    this.readAt = began;
     let jobs = [];
     let page = { next: this.before.at(-1) };
     do {
-      page = await get(`/v1/jobs${query({ search: this.search, brief: true, limit: PAGE - jobs.length, cursor: page.next })}`, signal);
+      page = await get(`/v1/jobs${query({ search: this.search, limit: PAGE - jobs.length, cursor: page.next })}`, signal);
       if (signal.aborted) return;
       jobs = [...jobs, ...page.jobs];
       const more = Boolean(page.next) && jobs.length < PAGE;
@@ -140,7 +141,7 @@ class Jobs extends View {
   /** The stream may be newer than the page. */
   #now(job) {
     const brief = live.jobs.get(job.id);
-    return brief && (brief.attempt > job.attempt || brief.state !== job.state || brief.progress !== job.progress) ? { ...job, ...brief } : job;
+    return brief && (brief.attempt > job.attempt || brief.heardAt > this.readAt) ? { ...job, ...brief } : job;
   }
 
   #sorted(jobs) {
@@ -171,7 +172,7 @@ class Jobs extends View {
           <div class="scroll" tabindex="0"><table class="jobs">
             <thead><tr>${this.mayOperate ? html`<th><input type="checkbox" aria-label="Select all on this page" .checked=${bound(jobs.length > 0 && jobs.every((job) => this.chosen.has(job.id)))}
                 @change=${(event) => (this.chosen = new Set(event.target.checked ? jobs.map((job) => job.id) : []))}></th>` : nothing}
-              <th>Job</th>${['state', 'kind', 'queue'].map((name) => this.#column(name))}${this.#column('attempt', 'r')}<th>Progress, failure</th>${this.#column('age', 'r')}${this.#column('took', 'r')}</tr></thead>
+              <th>Job</th>${['state', 'kind', 'queue'].map((name) => this.#column(name))}${this.#column('attempt', 'r')}<th>Progress, failure or payload</th>${this.#column('age', 'r')}${this.#column('took', 'r')}</tr></thead>
             <tbody>${this.jobs == null ? empty(9, this.searching ? 'Searching …' : 'Loading …') : jobs.length === 0 ? empty(9, this.next ? 'No match so far' : 'No job matches') : repeat(jobs, (job) => job.id, (job) => this.#row(job))}</tbody>
           </table></div>
           ${this.#pages()}
@@ -218,20 +219,21 @@ class Jobs extends View {
     const of = (name) => {
       const counts = new Map(name === 'state' ? STATES.map((state) => [state, 0]) : []);
       for (const row of rows) if (fits(row, name)) counts.set(row[name], (counts.get(row[name]) ?? 0) + row.jobs);
-      return name === 'state' ? [...counts] : [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, MOST_FACETS);
+      if (name === 'state') return [...counts].map(([state, n]) => [state, n, this.counts?.partial?.includes(state)]);
+      return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, MOST_FACETS);
     };
     return html`<details class="facets" ?open=${!narrow.matches}><summary>Filter</summary>
       ${['state', 'queue', 'kind'].map((name) => html`<section aria-labelledby="by-${name}"><h2 id="by-${name}">${COLUMNS[name][0]}</h2>
-        <ul>${of(name).map(([value, jobs]) => this.#facet(name, value, jobs, asked[name]))}</ul></section>`)}
-      ${this.counts?.more ? html`<p class="dim">Counted among the newest ${count(this.counts.searched)} jobs</p>` : nothing}</details>`;
+        <ul>${of(name).map(([value, jobs, partial]) => this.#facet(name, value, jobs, partial, asked[name]))}</ul></section>`)}
+      ${this.counts?.more ? html`<p class="dim">Counted among the newest ${count(this.counts.searched)} jobs of each state, or of all where a number has a +</p>` : nothing}</details>`;
   }
 
-  #facet(name, value, jobs, asked) {
+  #facet(name, value, jobs, partial, asked) {
     const on = name === 'state' ? asked.includes(value) : asked === value;
     const states = on ? asked.filter?.((each) => each !== value) : [...(name === 'state' ? asked : []), value];
     const next = name === 'state' ? states.join(',').toLowerCase() : on ? null : value;
     return html`<li><a class="facet" href=${this.#address(withTerm(this.search, name, next))} aria-current=${on ? 'true' : nothing}>
-      ${name === 'state' ? badge(value) : html`<span class="cut">${value}</span>`}<span class="num dim">${count(jobs)}</span></a></li>`;
+      ${name === 'state' ? badge(value) : html`<span class="cut">${value}</span>`}<span class="num dim" title=${partial ? 'At least: not all of them were counted' : nothing}>${count(jobs)}${partial && jobs ? '+' : ''}</span></a></li>`;
   }
 
   #column(name, kind = '') {
@@ -258,7 +260,7 @@ class Jobs extends View {
   #note(job) {
     if (job.state === 'CANCELLED' && job.cancelReason) return long(`cancelled: ${job.cancelReason}`);
     if (job.failure && job.state !== 'SUCCEEDED') return failureNote(job.failure);
-    return job.failureCode && job.state !== 'SUCCEEDED' ? cut(job.failureCode) : html`<span class="dim">–</span>`;
+    return job.failureCode && job.state !== 'SUCCEEDED' ? cut(job.failureCode) : payloadNote(job.payload);
   }
 
   #row(job) {
@@ -266,8 +268,8 @@ class Jobs extends View {
       ${this.mayOperate ? html`<td><input type="checkbox" aria-label="Select job ${job.id}" .checked=${bound(this.chosen.has(job.id))} @change=${(event) => this.#choose(job.id, event.target.checked)}></td>` : nothing}
       <td>${jobLink(job.id)}</td><td>${badge(job.state)}</td><td>${cut(job.kind)}</td><td>${cut(job.queue)}</td>
       <td class="r num">${count(job.attempt)}</td>
-      <td>${job.state === 'RUNNING' ? progressBar(job.progress, job.progressMessage) : this.#note(job)}</td>
-      <td class="r num" title=${job.createdAt}>${ago(job.createdAt)}</td><td class="r num">${span(took(job))}</td></tr>`;
+      <td class="note">${job.state === 'RUNNING' && job.progress != null ? progressBar(job.progress, job.progressMessage) : this.#note(job)}</td>
+      <td class="r num" title=${job.createdAt}>${ago(job.createdAt)}</td><td class="r num">${took(job) === null ? none : span(took(job))}</td></tr>`;
   }
 }
 

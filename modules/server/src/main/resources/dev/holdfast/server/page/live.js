@@ -162,8 +162,9 @@ class Live extends EventTarget {
       this.totals = data;
       this.#tell('queues');
     } else if (topic === 'queue:jobs') {
+      const heardAt = Date.now();
       for (const job of data.jobs) {
-        keep(this.jobs, job.id, job, MOST_JOBS);
+        keep(this.jobs, job.id, { ...job, heardAt }, MOST_JOBS);
         this.#tell('jobs', job.id);
       }
     } else if (topic === 'queue:logs') {

@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import { count, millis, rate, span } from './format.js';
 import { historyPath, historyPlots, knownNote, rangeChoice, rangeName } from './history.js';
 import { live } from './live.js';
-import { ago, badge, empty, jobLink, jobsLink, progressBar, QUIET_MS, View } from './parts.js';
+import { ago, empty, jobLink, jobsLink, pauseBadge, progressBar, QUIET_MS, View } from './parts.js';
 import { failedJobs, problemRow } from './problems.js';
 import { get } from './server.js';
 
@@ -66,7 +66,7 @@ class Overview extends View {
         ${this.#tile('Done, 5 min', totals?.completed, '#/jobs?state=SUCCEEDED')}
         ${this.#tile('Failed, 5 min', totals?.failed, '#/jobs?state=FAILED', totals?.failed ? 'bad' : '')}
         <div class="tile"><span class="dim">Jobs per second</span><b class="num">${rate(totals?.ratePerSecond)}</b></div>
-        <div class="tile"><span class="dim">Empty in</span><b class="num">${totals?.emptyInMs === 0 ? 'now' : span(totals?.emptyInMs)}</b></div>
+        <div class="tile" title=${totals && totals.emptyInMs == null ? 'A queue has due jobs and none of them ends' : nothing}><span class="dim">Empty in</span><b class="num">${!totals ? '–' : totals.emptyInMs === 0 ? 'now' : (totals.emptyInMs == null ? 'never' : span(totals.emptyInMs))}</b></div>
       </div>
       ${this.#attention()}
       <section aria-labelledby="plots">
@@ -121,7 +121,7 @@ class Overview extends View {
     const most = Math.max(1, ...queues.map((queue) => queue.pending + queue.running));
     return html`<div class="scroll" tabindex="0"><table><thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="wide">Depth</th><th class="r">Per second</th></tr></thead>
       <tbody>${queues.length === 0 ? empty(5, live.totals ? 'No queues yet' : 'Loading …') : repeat(queues.slice(0, MOST_QUEUES), (queue) => queue.queue, (queue) => html`<tr>
-        <td><a class="cut" href="#/queues/${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${queue.paused ? badge('paused') : nothing}</td>
+        <td><a class="cut" href="#/queues/${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${pauseBadge(queue)}</td>
         <td class="r num">${count(queue.pending)}</td><td class="r num">${count(queue.running)}</td>
         <td>${this.#bar(queue.pending + queue.running, most, `due and running jobs of ${queue.queue}`)}</td>
         <td class="r num">${rate(queue.ratePerSecond)}</td></tr>`)}</tbody></table></div>

@@ -7,6 +7,14 @@ import { toast } from './dialogs.js';
 /** So often it is looked at what the stream does not tell of, or tells of only when something happens. */
 export const QUIET_MS = 30_000;
 
+/** On a phone each row is a card, in which a number stands beside the name of its column. */
+function nameCells(view) {
+  for (const table of view.querySelectorAll('table')) {
+    const heads = [...table.tHead.rows[0].cells].map((head) => (head.querySelector('.hidden') ? '' : head.textContent.replace(/[▲▼]/, '').trim()));
+    for (const cell of table.querySelectorAll('tbody td.r:not([data-name])')) cell.dataset.name = heads[cell.cellIndex] ?? '';
+  }
+}
+
 /** A page of the page: drawn into the document itself, so that the one stylesheet holds. */
 export class View extends LitElement {
   static properties = { session: { attribute: false }, error: { state: true } };
@@ -94,6 +102,10 @@ export class View extends LitElement {
 
   async read() {}
 
+  updated() {
+    nameCells(this);
+  }
+
   changed() {
     this.requestUpdate();
   }
@@ -103,21 +115,39 @@ export class View extends LitElement {
   }
 }
 
+/** Nothing to say: left out where each row is a card. */
+export const none = html`<span class="none dim">–</span>`;
+
 export const badge = (state) => html`<span class="badge s-${String(state).toLowerCase()}">${String(state).toLowerCase()}</span>`;
+/** Of a queue: whether it is paused by itself, with all workers, or not. */
+export const pauseBadge = (queue) =>
+  queue?.pausedAt ? badge('paused') : queue?.workersPausedAt ? html`<span class="badge s-paused" title="'Resume all' on the page of workers">all workers paused</span>` : nothing;
 
 export const jobLink = (id) => html`<a class="mono" href="#/jobs/${encodeURIComponent(id)}" title=${id}>${shortId(id)}</a>`;
 
+const pageOf = ({ component, supervisor }) => `#/workers/${encodeURIComponent(component)}?${new URLSearchParams({ supervisor })}`;
+
+/** Its name, and where it has a page and the user may see it, a link to that. */
+export const workerPage = (worker, view) => (worker.supervisor && view.session?.tenant === null ? html`<a class="cut" href=${pageOf(worker)}>${worker.component}</a>` : cut(worker.component));
+
+/** The same for a process that a job ran in: 'worker:mail:0@host.4711.x3f7' is one process of 'worker:mail:0'. */
+export function workerLink(id) {
+  const component = String(id).split('@', 1)[0];
+  const of = [...live.workers.values()].filter((each) => each.component === component && each.supervisor);
+  return of.length === 1 ? html`<a class="cut" title=${id} href=${pageOf(of[0])}>${id}</a>` : cut(id);
+}
+
 export const jobsLink = (filter, text) => html`<a href="#/jobs?${new URLSearchParams(filter)}">${text}</a>`;
 
-export const time = (iso) => (iso ? html`<time datetime=${iso} title=${exactly(iso)}>${moment(iso)}</time>` : html`<span class="dim">–</span>`);
+export const time = (iso) => (iso ? html`<time datetime=${iso} title=${exactly(iso)}>${moment(iso)}</time>` : none);
 
 export const ago = (iso) =>
   iso
     ? html`<time datetime=${iso} title=${exactly(iso)}>${span(Math.max(0, Math.floor((now() - millis(iso)) / 1000) * 1000))}</time>`
-    : html`<span class="dim">–</span>`;
+    : none;
 
 export function progressBar(percent, message) {
-  if (percent == null) return html`<span class="dim">–</span>`;
+  if (percent == null) return none;
   return html`<span class="progress"><progress max="100" value=${percent} aria-label="progress"></progress>
     <span class="num">${percent} %</span></span>
     ${message ? html`<span class="dim cut" title=${clipped(message)}>${clipped(message, 120)}</span>` : nothing}`;
@@ -125,17 +155,24 @@ export function progressBar(percent, message) {
 
 /** Text that may be anything and any length, on one line. */
 export const cut = (text, most = 200) =>
-  text ? html`<span class="cut" title=${clipped(text, 600)}>${clipped(text, most)}</span>` : html`<span class="dim">–</span>`;
+  text ? html`<span class="cut" title=${clipped(text, 600)}>${clipped(text, most)}</span>` : none;
 
 /** The same where there is room for more. */
 export const long = (text) =>
-  text ? html`<span class="cut long" title=${clipped(text, 600)}>${clipped(text, 400)}</span>` : html`<span class="dim">–</span>`;
+  text ? html`<span class="cut long" title=${clipped(text, 600)}>${clipped(text, 400)}</span>` : none;
 
 /** What went wrong first, then its codes: that all attempts are used up does not say what to do. */
 export function failureNote(failure) {
   const root = failure.cause ?? failure;
   return html`<span class="cut long" title=${clipped(root.message, 600)}>${clipped(root.message, 400)}</span>
     <span class="code">${clipped(root.code, 60)}</span>${failure.cause ? html` <span class="code dim">${clipped(failure.code, 60)}</span>` : nothing}`;
+}
+
+/** The beginning of a payload, so that jobs of one kind can be told apart. */
+export function payloadNote(payload) {
+  if (payload == null || (typeof payload === 'object' && Object.keys(payload).length === 0)) return none;
+  const text = JSON.stringify(payload);
+  return html`<span class="cut long mono dim" title=${clipped(text, 600)}>${clipped(text.replace(/^\{(.*)\}$/s, '$1'), 160)}</span>`;
 }
 
 export const empty = (columns, text) => html`<tr><td class="dim empty" colspan=${columns}>${text}</td></tr>`;

@@ -41,8 +41,10 @@ const startWorker = workerVerb('resume', 'Start worker');
 const restartWorker = workerVerb('restart', 'Restart worker');
 const stopWorker = workerVerb('stop', 'Stop worker');
 const workers = go('#/workers', 'Show workers');
+/** Its page has its log, and how its processes ended. */
+const oneWorker = ({ worker, supervisor }) => (supervisor ? go(`#/workers/${encodeURIComponent(worker)}?${new URLSearchParams({ supervisor })}`, 'Show worker') : copy(`holdfast logs ${worker}`));
 
-const resumeAll = {
+const resumeAllWorkers = {
   text: 'Resume all workers',
   all: true,
   act: () => attempt(() => post('/v1/workers/resume', {}), 'All workers are resumed'),
@@ -63,7 +65,7 @@ const dispatch = (text) => (p) => ({
 
 /** Of each code what it says, and what can be done. */
 const WORDS = {
-  all_paused: (p) => ({ text: `All workers are paused since ${moment(p.since)}, and ${jobs(p.jobs)} ${is(p.jobs, 'waits', 'wait')}`, todo: [resumeAll, show('state:pending')] }),
+  all_paused: (p) => ({ text: `All workers are paused since ${moment(p.since)}, and ${jobs(p.jobs)} ${is(p.jobs, 'waits', 'wait')}`, todo: [resumeAllWorkers, show('state:pending')] }),
   queue_paused: (p) => ({ text: `Queue '${p.queue}' is paused and ${jobs(p.jobs)} ${is(p.jobs, 'waits', 'wait')} in it`, todo: [resumeQueue(p), show(`queue:${p.queue} state:pending`)] }),
   queue_stalled: (p) =>
     p.pushed
@@ -71,10 +73,10 @@ const WORDS = {
       : { text: `${jobs(p.jobs)} of queue '${p.queue}' ${is(p.jobs, 'is', 'are')} due and no worker takes ${is(p.jobs, 'it', 'them')}`, todo: [show(`queue:${p.queue} state:pending`), pauseQueue(p), copy(`holdfast worker --queue ${p.queue}`)] },
   worker_paused: (p) => ({ text: `${p.worker} is paused and jobs of its queue wait`, todo: [resumeWorker(p), show(`queue:${p.queue} state:pending`)] }),
   worker_stopped: (p) => ({ text: `${p.worker} is stopped, jobs of its queue wait, and no other worker serves it`, todo: [startWorker(p), show(`queue:${p.queue} state:pending`)] }),
-  worker_failed: (p) => ({ bad: true, text: `${p.worker} has failed and is not restarted any more: ${p.reason ?? 'for an unknown reason'}`, todo: [startWorker(p), copy(`holdfast logs ${p.worker}`)] }),
-  worker_crash_loop: (p) => ({ bad: true, text: `${p.worker} keeps crashing: ${p.reason ?? 'for an unknown reason'}; restarted ${count(p.restarts)} times${p.nextRestart ? `, again at ${moment(p.nextRestart)}` : ''}`, todo: [stopWorker(p), copy(`holdfast logs ${p.worker}`)] }),
-  worker_starting: (p) => ({ text: `${p.worker} has been starting for more than 30 seconds`, todo: [restartWorker(p), copy(`holdfast logs ${p.worker}`)] }),
-  worker_not_processing: (p) => ({ text: `${p.worker} is idle although jobs of its queue have waited for more than 30 seconds`, todo: [restartWorker(p), show(`queue:${p.queue} state:pending`), copy(`holdfast logs ${p.worker}`)] }),
+  worker_failed: (p) => ({ bad: true, text: `${p.worker} has failed and is not restarted any more: ${p.reason ?? 'for an unknown reason'}`, todo: [startWorker(p), oneWorker(p)] }),
+  worker_crash_loop: (p) => ({ bad: true, text: `${p.worker} keeps crashing: ${p.reason ?? 'for an unknown reason'}; restarted ${count(p.restarts)} times${p.nextRestart ? `, again at ${moment(p.nextRestart)}` : ''}`, todo: [stopWorker(p), oneWorker(p)] }),
+  worker_starting: (p) => ({ text: `${p.worker} has been starting for more than 30 seconds`, todo: [restartWorker(p), oneWorker(p)] }),
+  worker_not_processing: (p) => ({ text: `${p.worker} is idle although jobs of its queue have waited for more than 30 seconds`, todo: [restartWorker(p), show(`queue:${p.queue} state:pending`), oneWorker(p)] }),
   handler_overdue: (p) => ({ text: `${p.worker} is healthy, but ${p.reason}`, todo: [restartWorker(p)] }),
   worker_silent: (p) => ({ text: `${p.worker} has stopped reporting; its jobs are requeued`, todo: [workers] }),
   supervisor_silent: (p) => ({ bad: true, text: `Supervisor '${p.supervisor}' has stopped reporting, with ${count(p.workers)} ${is(p.workers, 'worker', 'workers')}; their jobs are requeued`, todo: [workers] }),

@@ -5,7 +5,7 @@ import { ask, attempt } from './dialogs.js';
 import { count, rate, span } from './format.js';
 import { historyPath, historyPlots, knownNote, rangeChoice, rangeName, rangeOf, TALLY_COLUMNS, TALLY_HEAD, tallyCells } from './history.js';
 import { live } from './live.js';
-import { badge, cut, empty, jobLink, QUIET_MS, View } from './parts.js';
+import { badge, cut, empty, jobLink, none, pauseBadge, QUIET_MS, View, workerPage } from './parts.js';
 import { problemRow } from './problems.js';
 import { get, post, put, query } from './server.js';
 
@@ -95,10 +95,11 @@ class QueueView extends View {
   render() {
     const now = live.queues.get(this.queue) ?? {};
     const { status } = this;
-    const paused = now.paused ?? Boolean(status?.pausedAt);
+    const pauses = live.queues.get(this.queue) ?? status;
+    const paused = Boolean(pauses?.pausedAt);
     const tile = (text, value, state) => html`<a class="tile" href="#/jobs?${new URLSearchParams({ search: `queue:${this.queue}${state ? ` state:${state}` : ''}` })}"><span class="dim">${text}</span><b class="num">${value}</b></a>`;
     return html`<nav class="crumbs" aria-label="Where it belongs"><a href="#/queues">Queues</a> › <span>${this.queue}</span></nav>
-      <div class="head"><h1 tabindex="-1"><span class="cut">${this.queue}</span> ${paused ? badge('paused') : nothing}</h1>
+      <div class="head"><h1 tabindex="-1"><span class="cut">${this.queue}</span> ${pauseBadge(pauses)}</h1>
         ${this.mayOperateAll && status
           ? html`<div class="actions"><button type="button" @click=${() => this.#limits()}>Limits …</button>
             <button type="button" @click=${() => this.#pause(paused ? 'resume' : 'pause')}>${paused ? 'Resume' : 'Pause'}</button></div>`
@@ -134,21 +135,22 @@ class QueueView extends View {
     for (const { kind, state, jobs } of this.counts?.rows ?? []) kinds.set(kind, { ...kinds.get(kind), [state]: jobs });
     const states = ['PENDING', 'RUNNING', 'RETRYING'];
     const heading = (state) => state[0] + state.slice(1).toLowerCase();
-    const link = (kind, state, n) => (n ? html`<a href="#/jobs?${new URLSearchParams({ search: `queue:${this.queue} kind:${kind} state:${state.toLowerCase()}` })}">${count(n)}</a>` : html`<span class="dim">0</span>`);
+    const atLeast = (state, n) => `${count(n)}${n && this.counts?.partial?.includes(state) ? '+' : ''}`;
+    const link = (kind, state, n) => (n ? html`<a href="#/jobs?${new URLSearchParams({ search: `queue:${this.queue} kind:${kind} state:${state.toLowerCase()}` })}">${atLeast(state, n)}</a>` : html`<span class="dim">0</span>`);
     return html`<div class="scroll" tabindex="0"><table>
       <thead><tr><th>Kind</th>${states.map((state) => html`<th class="r">${heading(state)}</th>`)}${TALLY_HEAD}</tr></thead>
       <tbody>${kinds.size === 0 ? empty(TALLY_COLUMNS + 4, this.counts ? 'No job' : 'Loading …') : [...kinds].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, each]) => html`<tr>
         <td><button type="button" class="link" aria-pressed=${this.#kind === kind} title="Show the history of this kind alone" @click=${() => this.#show({ kind: this.#kind === kind ? '' : kind })}>${cut(kind)}</button></td>
         ${states.map((state) => html`<td class="r num">${link(kind, state, each[state])}</td>`)}${tallyCells(each.jobs ?? none)}</tr>`)}
-      ${kinds.size > 1 && this.kinds ? html`<tr class="sum"><td>all</td>${states.map((state) => html`<td class="r num">${count([...kinds.values()].reduce((sum, each) => sum + (each[state] ?? 0), 0))}</td>`)}${tallyCells(this.kinds.total)}</tr>` : nothing}</tbody></table></div>
-      ${this.counts?.more ? html`<p class="dim">Pending, running and retrying jobs are those among the newest ${count(this.counts.searched)} of the queue.</p>` : nothing}`;
+      ${kinds.size > 1 && this.kinds ? html`<tr class="sum"><td>all</td>${states.map((state) => html`<td class="r num">${atLeast(state, [...kinds.values()].reduce((sum, each) => sum + (each[state] ?? 0), 0))}</td>`)}${tallyCells(this.kinds.total)}</tr>` : nothing}</tbody></table></div>
+      ${this.counts?.more && states.some((state) => this.counts.partial.includes(state) && [...kinds.values()].some((each) => each[state])) ? html`<p class="dim">A number with a + is at least: jobs that are not among the newest ${count(this.counts.searched)} are not in it.</p>` : nothing}`;
   }
 
   #workers() {
     const all = this.workers ?? [];
     return html`<div class="scroll" tabindex="0"><table><thead><tr><th>Worker</th><th>Status</th><th>Current job</th><th class="r">Jobs</th><th class="r">Restarts</th></tr></thead>
-      <tbody>${all.length === 0 ? empty(5, this.workers ? 'No worker serves it' : 'Loading …') : repeat(all, (each) => `${each.component} ${each.supervisor ?? each.workerId}`, (each) => html`<tr><td>${cut(each.component)}</td><td>${badge(each.status)} ${each.pausedByOperator ? badge('paused') : nothing}</td>
-        <td>${each.currentJob ? jobLink(each.currentJob) : html`<span class="dim">–</span>`}</td><td class="r num">${count(each.runningJobs)}</td><td class="r num">${count(each.restarts)}</td></tr>`)}</tbody></table></div>`;
+      <tbody>${all.length === 0 ? empty(5, this.workers ? 'No worker serves it' : 'Loading …') : repeat(all, (each) => `${each.component} ${each.supervisor ?? each.workerId}`, (each) => html`<tr><td>${workerPage(each, this)}</td><td>${badge(each.status)} ${each.pausedByOperator ? badge('paused') : nothing}</td>
+        <td>${each.currentJob ? jobLink(each.currentJob) : none}</td><td class="r num">${count(each.runningJobs)}</td><td class="r num">${count(each.restarts)}</td></tr>`)}</tbody></table></div>`;
   }
 }
 

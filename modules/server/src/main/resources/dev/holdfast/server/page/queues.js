@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import { attempt } from './dialogs.js';
 import { count, rate, span } from './format.js';
 import { live } from './live.js';
-import { badge, empty, QUIET_MS, View } from './parts.js';
+import { empty, none, pauseBadge, QUIET_MS, View } from './parts.js';
 import { get, post } from './server.js';
 
 class Queues extends View {
@@ -51,17 +51,18 @@ class Queues extends View {
 
   #row(row) {
     const now = row.live ?? { pending: row.due, running: row.running, retrying: row.retrying, delayed: row.delayed, waiting: row.waiting };
-    const paused = now.paused ?? Boolean(row.pausedAt);
+    const pauses = row.live ?? row;
+    const paused = Boolean(pauses.pausedAt);
     return html`<tr>
-      <td><a class="cut" href="#/queues/${encodeURIComponent(row.name)}">${row.name}</a> ${paused ? badge('paused') : nothing}
+      <td><a class="cut" href="#/queues/${encodeURIComponent(row.name)}">${row.name}</a> ${pauseBadge(pauses)}
         ${row.dispatch ? html`<span class="dim cut" title=${row.dispatch.url}>pushed to ${row.dispatch.url}</span>` : nothing}</td>
       <td class="r num">${count(now.pending)}</td><td class="r num">${count(now.running)}</td>
-      <td class="r num">${row.maxRunning ? count(row.maxRunning) : html`<span class="dim">–</span>`}</td>
+      <td class="r num">${row.maxRunning ? count(row.maxRunning) : none}</td>
       <td class="r num">${count(now.retrying)}</td><td class="r num">${count(now.delayed)}</td><td class="r num">${count(now.waiting)}</td>
       <td class="r num">${rate(now.ratePerSecond)}</td>
       <td class="r num">${now.failed ? html`<a class="badtext" href="#/jobs?state=FAILED&queue=${encodeURIComponent(row.name)}">${count(now.failed)}</a>` : count(now.failed)}</td>
-      <td class="r num">${now.pending ? span(row.oldestDueAgeMs) : html`<span class="dim">–</span>`}</td>
-      <td class="num">${row.rateLimit ? `${count(row.rateLimit.starts)} per ${span(row.rateLimit.periodMs)}` : html`<span class="dim">–</span>`}</td>
+      <td class="r num">${now.pending ? span(row.oldestDueAgeMs) : none}</td>
+      <td class="num">${row.rateLimit ? `${count(row.rateLimit.starts)} per ${span(row.rateLimit.periodMs)}` : none}</td>
       ${this.mayOperateAll
         ? html`<td class="r">${paused
             ? html`<button type="button" class="small" @click=${() => this.#pause(row.name, 'resume')}>Resume</button>`

@@ -1,12 +1,13 @@
 /** Runs, and one of them as a graph of its jobs. */
 import { html, nothing, svg } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
+import { bulk } from './bulk.js';
 import { clipped, count, millis, now, shortId, span } from './format.js';
 import { runGraph } from './graph.js';
 import { live } from './live.js';
-import { ago, badge, copyButton, cut, empty, jobLink, jobsLink, QUIET_MS, time, View } from './parts.js';
+import { ago, badge, copyButton, cut, empty, jobLink, jobsLink, none, QUIET_MS, time, View } from './parts.js';
 import { get, query } from './server.js';
-import { ACTIVE, STATES } from './states.js';
+import { ACTIVE, DEAD, STATES } from './states.js';
 
 const PAGE = 50;
 /** While its jobs come and go, a run is read so often at most; a list of runs counts the jobs of each. */
@@ -67,7 +68,7 @@ class Runs extends View {
         <tbody>${runs.length === 0 ? empty(7, this.page ? 'No job has a run' : 'Loading …') : repeat(runs, (run) => run.id, (run) => html`<tr>
           <td><a class="mono" href="#/runs/${run.id}" title=${run.id}>${shortId(run.id)}</a></td><td>${badge(run.state)}</td><td>${cut(run.kind)}</td>
           <td class="r num">${jobsLink({ search: `run:${run.id}` }, `${count(run.jobs)}${run.more ? '+' : ''}`)}</td><td class="wide">${share(run)}</td>
-          <td class="r num">${ago(run.createdAt)}</td><td class="r num">${span(tookOf(run))}</td></tr>`)}</tbody>
+          <td class="r num">${ago(run.createdAt)}</td><td class="r num">${tookOf(run) === null ? none : span(tookOf(run))}</td></tr>`)}</tbody>
       </table></div>
       <div class="actions pages">
         <button type="button" ?disabled=${this.before.length === 0} @click=${() => this.#go(this.before.slice(0, -1))}>Newer</button>
@@ -118,20 +119,32 @@ class RunView extends View {
     const { run, dependencies } = this.graph;
     const jobs = this.graph.jobs.map((job) => this.#now(job));
     return html`<nav class="crumbs" aria-label="Where it belongs"><a href="#/runs">Runs</a> › <span class="mono">${shortId(run.id)}</span></nav>
-      <div class="head"><h1 tabindex="-1"><span class="cut">${clipped(run.kind, 80)}</span> ${badge(run.state)}</h1></div>
+      <div class="head"><h1 tabindex="-1"><span class="cut">${clipped(run.kind, 80)}</span> ${badge(run.state)}</h1>
+        ${this.mayOperate ? this.#actions(run) : nothing}</div>
       ${this.trouble()}
       <div class="actions"><span class="mono wrap">${run.id}</span> ${copyButton(run.id, 'id')} <a class="button" href="#/jobs?${new URLSearchParams({ search: `run:${run.id}` })}">Show as a list</a></div>
       <dl class="facts">
         <div><dt>Jobs</dt><dd>${count(run.jobs)}${run.more ? ' or more' : ''}</dd></div>
         <div><dt>Created</dt><dd>${time(run.createdAt)}</dd></div>
-        <div><dt>Started</dt><dd>${time(run.startedAt)}</dd></div>
-        <div><dt>Ended</dt><dd>${time(run.finishedAt)}</dd></div>
-        <div><dt>Took</dt><dd>${span(tookOf(run))}</dd></div>
+        ${run.startedAt ? html`<div><dt>Started</dt><dd>${time(run.startedAt)}</dd></div>` : nothing}
+        ${run.finishedAt ? html`<div><dt>Ended</dt><dd>${time(run.finishedAt)}</dd></div>` : nothing}
+        ${run.startedAt ? html`<div><dt>Took</dt><dd>${span(tookOf(run))}</dd></div>` : nothing}
         <div><dt>States</dt><dd>${STATES.filter((state) => run.states[state]).map((state) => html`${badge(state)} <span class="num">${count(run.states[state])}</span> `)}</dd></div>
       </dl>
       ${run.jobs > jobs.length ? html`<p class="notice">The first ${count(jobs.length)} jobs are shown.</p>` : nothing}
       <section aria-labelledby="graph"><h2 id="graph">Graph</h2>${runGraph(jobs, dependencies, (job) => this.#note(job))}</section>
       ${this.#table(run, jobs)}`;
+  }
+
+  #actions({ id, states }) {
+    const has = (all) => all.some((state) => states[state]);
+    const act = (verb, state) => async () => {
+      await bulk(verb, { search: `run:${id} state:${state.join(',').toLowerCase()}`, of: 'of this run' });
+      this.refresh(0);
+    };
+    return html`<div class="actions" role="group" aria-label="Commands to this run">
+      ${has(DEAD) ? html`<button type="button" @click=${act('retry', DEAD)}>Retry …</button>` : nothing}
+      ${has(ACTIVE) ? html`<button type="button" class="danger" @click=${act('cancel', ACTIVE)}>Cancel …</button>` : nothing}</div>`;
   }
 
   #table(run, jobs) {
@@ -145,7 +158,7 @@ class RunView extends View {
     return html`<section aria-labelledby="run-jobs"><h2 id="run-jobs">Jobs</h2>
       <div class="scroll" tabindex="0"><table><thead><tr><th>Job</th><th>Name</th><th>State</th><th>Queue</th><th class="r">Attempt</th><th class="r">Started</th><th class="r">Took</th><th class="wide"><span class="hidden">Within the run</span></th></tr></thead>
         <tbody>${repeat(jobs, (job) => job.id, (job) => html`<tr><td>${jobLink(job.id)}</td><td>${cut(job.runKey)} ${job.runKey === job.kind ? nothing : html`<span class="dim">${cut(job.kind)}</span>`}</td><td>${badge(job.state)}</td><td>${cut(job.queue)}</td>
-          <td class="r num">${count(job.attempt)}</td><td class="r num">${time(job.startedAt)}</td><td class="r num">${span(tookOf(job))}</td><td class="wide">${bar(job)}</td></tr>`)}</tbody></table></div></section>`;
+          <td class="r num">${count(job.attempt)}</td><td class="r num">${time(job.startedAt)}</td><td class="r num">${tookOf(job) === null ? none : span(tookOf(job))}</td><td class="wide">${bar(job)}</td></tr>`)}</tbody></table></div></section>`;
   }
 }
 

@@ -2,25 +2,18 @@
 import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { ask, attempt } from './dialogs.js';
-import { exactly, millis, moment, span } from './format.js';
-import { ago, badge, cut, empty, QUIET_MS, time, View } from './parts.js';
+import { exactly, millis, moment, now, shortMoment, span } from './format.js';
+import { readJson } from './json.js';
+import { ago, badge, cut, empty, none, QUIET_MS, time, View } from './parts.js';
 import { get, post, put, remove } from './server.js';
 
 const MISSED = ['ONCE', 'SKIP', 'ALL'];
 const path = (name, rest = '') => `/v1/schedules/${encodeURIComponent(name)}${rest}`;
 
-function parsed(text) {
-  try {
-    return JSON.parse(text || '{}');
-  } catch {
-    throw new Error('The payload is not JSON');
-  }
-}
-
 /** Fields that the form does not have stay as they are. */
 function changed(before, form) {
   const kept = before ? { priority: before.priority, maxCrashes: before.maxCrashes, ...(before.maxAttempts ? { maxAttempts: before.maxAttempts } : {}), ...(before.timeoutMs ? { timeoutMs: before.timeoutMs } : {}) } : {};
-  return { ...kept, cron: form.cron, zone: form.zone || 'UTC', kind: form.kind, queue: form.queue || 'default', missedFires: form.missedFires, allowOverlap: form.allowOverlap === 'yes', payload: parsed(form.payload) };
+  return { ...kept, cron: form.cron, zone: form.zone || 'UTC', kind: form.kind, queue: form.queue || 'default', missedFires: form.missedFires, allowOverlap: form.allowOverlap === 'yes', payload: readJson(form.payload, 'payload') };
 }
 
 class Schedules extends View {
@@ -71,7 +64,7 @@ class Schedules extends View {
   async #edit(before) {
     await ask({
       title: before ? `Change ${before.name}` : 'New schedule',
-      text: 'Five fields: minute, hour, day of month, month and day of week; or a word such as @daily.',
+      text: 'Five fields: minute, hour, day of month, month and day of week, or six with the second first; a word such as @daily; or @every 30s.',
       fields: [
         ...(before ? [] : [{ name: 'name', label: 'Name', required: true, pattern: '[A-Za-z0-9][A-Za-z0-9_.:\\/\\-]*' }]),
         { name: 'cron', label: 'Cron', required: true, value: before?.cron ?? '0 3 * * *' },
@@ -102,12 +95,20 @@ class Schedules extends View {
         <tbody>${all.length === 0 ? empty(9, this.schedules ? 'There is no schedule' : 'Loading …') : repeat(all, (each) => each.name, (each) => this.#row(each))}</tbody></table></div>`;
   }
 
+  /** The first with how long it takes until then, the others after it. */
+  #times([next, ...others]) {
+    if (!next) return none;
+    const left = millis(next) - now();
+    return html`<span>${time(next)} <span class="dim">${left > 0 ? `in ${span(Math.ceil(left / 1000) * 1000)}` : 'now'}</span></span>
+      <span class="dim">${others.map((at, i) => html`${i ? ' · ' : nothing}<time datetime=${at} title=${exactly(at)}>${shortMoment(at)}</time>`)}</span>`;
+  }
+
   /** The newest first: the last one in words, those before it as marks. */
   #runs(each) {
     const [last, ...before] = each.lastRuns ?? [];
     if (!last) return html`<span class="dim">none</span>`;
     const took = (run) => (run.finishedAt ? `, took ${span(millis(run.finishedAt) - millis(run.startedAt ?? run.createdAt))}` : '');
-    return html`<a href="#/jobs/${last.id}" title="${last.id}${took(last)}">${badge(last.state)}</a> <span class="dim num">${ago(last.createdAt)} ago</span>
+    return html`<span class="num"><a href="#/jobs/${last.id}" title="${last.id}${took(last)}">${badge(last.state)}</a> <span class="dim">${ago(last.createdAt)} ago</span></span>
       ${before.length ? html`<div class="runs" role="group" aria-label="Jobs before it">${before.map((run) => html`<a class="run s-${run.state.toLowerCase()}" href="#/jobs/${run.id}"
         aria-label="${run.state.toLowerCase()} ${moment(run.createdAt)}" title="${run.state.toLowerCase()}, ${exactly(run.createdAt)}${took(run)}"></a>`)}</div>` : nothing}`;
   }
@@ -116,8 +117,8 @@ class Schedules extends View {
     const button = (text, act) => html`<button type="button" class="small" aria-label="${text} ${each.name}" @click=${act}>${text}</button>`;
     return html`<tr><td>${cut(each.name)} ${each.pausedAt ? badge('paused') : nothing} ${each.fireError ? html`<span class="badge s-failed" title=${each.fireError}>broken</span>` : nothing}</td>
       <td class="mono">${each.cron}</td><td>${each.zone}</td><td>${cut(each.kind)}</td><td><a class="cut" href="#/queues/${encodeURIComponent(each.queue)}">${each.queue}</a></td>
-      <td class="num">${each.upcoming.length ? each.upcoming.map((at, i) => html`${i ? html`<br>` : nothing}<span class=${i ? 'dim' : ''}>${time(at)}</span>`) : html`<span class="dim">–</span>`}</td>
-      <td class="num">${time(each.lastFiredAt)}</td><td>${this.#runs(each)}</td>
+      <td class="times">${this.#times(each.upcoming)}</td>
+      <td class="num">${each.lastFiredAt ? time(each.lastFiredAt) : none}</td><td>${this.#runs(each)}</td>
       ${this.mayOperateAll
         ? html`<td class="r"><span class="buttons">${button('Run now', () => this.#run(each.name))}${button(each.pausedAt ? 'Resume' : 'Pause', () => this.#do(each.name, each.pausedAt ? 'resume' : 'pause'))}${button('Change', () => this.#edit(each))}${button('Delete', () => this.#remove(each.name))}</span></td>`
         : nothing}</tr>`;

@@ -48,6 +48,7 @@ async function call(method, path, body, signal) {
 export const get = (path, signal) => call('GET', path, undefined, signal);
 export const post = (path, body) => call('POST', path, body);
 export const put = (path, body) => call('PUT', path, body);
+export const patch = (path, body) => call('PATCH', path, body);
 export const remove = (path) => call('DELETE', path);
 
 export const jobPath = (id, rest = '') => `/v1/jobs/${encodeURIComponent(id)}${rest}`;

@@ -3,7 +3,7 @@ import { html, nothing, svg } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { count, millis, moment, now, span } from './format.js';
 import { live } from './live.js';
-import { ago, badge, copyButton, cut, empty, jobLink, long, progressBar, QUIET_MS, time, View } from './parts.js';
+import { ago, badge, copyButton, cut, empty, jobLink, long, none, progressBar, QUIET_MS, time, View } from './parts.js';
 import { get, query } from './server.js';
 import { commandButtons } from './worker-commands.js';
 
@@ -89,6 +89,7 @@ class WorkerView extends View {
 
   /** Whoever reads its end goes on reading its end. */
   updated(changed) {
+    super.updated(changed);
     const shown = changed.has('log') ? this.querySelector('pre.log') : null;
     if (shown && this.atEnd) shown.scrollTop = shown.scrollHeight;
   }
@@ -111,10 +112,10 @@ class WorkerView extends View {
       ['Process', worker.pid ?? '–'],
       ['Supervisor', worker.supervisor],
       ['Queues', cut(worker.queues.join(', '))],
-      ['Restarts', html`${count(worker.restarts)} <span class="dim">since it was healthy for long</span>`],
+      ['Restarts', html`<span title="Since it was last healthy for five minutes">${count(worker.restarts)}</span>`],
       ['Last restart', worker.lastRestart && time(worker.lastRestart)],
       ['Next restart', worker.nextRestart && time(worker.nextRestart)],
-      ['Last exit', worker.exit && html`${worker.exit.name} <span class="dim">${worker.exit.code}: ${worker.exit.meaning}</span>`],
+      ['Last exit', worker.exit && html`<span title=${`${worker.exit.meaning}. ${worker.exit.hint ?? ''}`}>${worker.exit.name} <span class="dim num">${worker.exit.code}</span></span>`],
       ['Why', worker.reason && long(worker.reason)],
       ['Seen', html`${ago(worker.lastSeen)} ago`],
     ];
@@ -125,12 +126,12 @@ class WorkerView extends View {
     const told = live.workers.get(this.#name);
     const ids = told?.jobs ?? [];
     return html`<section aria-labelledby="doing"><h2 id="doing">Running now <span class="dim num">${count(told?.runningJobs ?? 0)}</span></h2>
-      <div class="scroll" tabindex="0"><table><thead><tr><th>Job</th><th>Kind</th><th>Queue</th><th class="r">Attempt</th><th>Progress</th><th class="r">For</th></tr></thead>
-        <tbody>${ids.length === 0 ? empty(6, 'It runs no job') : repeat(ids, (id) => id, (id) => {
+      ${ids.length === 0 ? html`<p class="dim">It runs no job.</p>` : html`<div class="scroll" tabindex="0"><table><thead><tr><th>Job</th><th>Kind</th><th>Queue</th><th class="r">Attempt</th><th>Progress</th><th class="r">For</th></tr></thead>
+        <tbody>${repeat(ids, (id) => id, (id) => {
           const job = live.jobs.get(id);
           return html`<tr><td>${jobLink(id)}</td><td>${cut(job?.kind)}</td><td>${cut(job?.queue)}</td><td class="r num">${count(job?.attempt)}</td><td>${progressBar(job?.progress, job?.progressMessage)}</td>
             <td class="r num">${job?.startedAt ? span(now() - millis(job.startedAt)) : '–'}</td></tr>`;
-        })}</tbody></table></div></section>`;
+        })}</tbody></table></div>`}</section>`;
   }
 
   #ends() {
@@ -142,8 +143,8 @@ class WorkerView extends View {
         <tbody>${all.length === 0 ? empty(6, this.exits ? 'No process of it has ended in the last thirty days' : 'Loading …') : all.slice(0, 50).map((each) => html`<tr>
           <td class="r num">${time(each.endedAt)}</td><td>${badge(each.status === 'stopping' ? 'stopped' : each.status)}</td><td class="r num">${each.pid ?? '–'}</td>
           <td class="r num">${each.startedAt ? span(millis(each.endedAt) - millis(each.startedAt)) : '–'}</td>
-          <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.hint}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : html`<span class="dim">–</span>`}</td>
-          <td>${long(each.reason)}</td></tr>`)}</tbody></table></div></section>`;
+          <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.hint}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : none}</td>
+          <td class="wrap">${each.reason ?? none}</td></tr>`)}</tbody></table></div></section>`;
   }
 
   /** How many ended in each of the last hours. */

@@ -3,7 +3,8 @@ import { html, nothing } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { ask } from './dialogs.js';
 import { count, millis, now, span } from './format.js';
-import { ago, badge, cut, empty, jobLink, long, QUIET_MS, time, View } from './parts.js';
+import { live } from './live.js';
+import { ago, badge, cut, empty, jobLink, long, none, QUIET_MS, time, View, workerPage } from './parts.js';
 import { get, post } from './server.js';
 import { COMMANDS, commandButtons } from './worker-commands.js';
 
@@ -43,12 +44,10 @@ class Workers extends View {
 
   render() {
     const workers = this.workers ?? [];
-    return html`<h1 tabindex="-1">Workers</h1>
+    return html`<div class="head"><h1 tabindex="-1">Workers</h1>
+        ${this.mayOperateAll ? html`<button type="button" @click=${() => this.#all(this.workersPausedAt ? 'resume' : 'pause')}>${this.workersPausedAt ? 'Resume all …' : 'Pause all …'}</button>` : nothing}</div>
       ${this.trouble()}
       ${this.workersPausedAt ? html`<p class="notice warn">All workers have been paused since ${time(this.workersPausedAt)}.</p>` : nothing}
-      ${this.mayOperateAll
-        ? html`<div class="actions"><button type="button" class="small" @click=${() => this.#all(this.workersPausedAt ? 'resume' : 'pause')}>${this.workersPausedAt ? 'Resume all …' : 'Pause all …'}</button></div>`
-        : nothing}
       <div class="scroll" tabindex="0"><table class="acted">
         <thead><tr><th>Worker</th><th>Status</th><th class="r">PID</th><th>Queues</th><th>Current job</th><th class="r">Jobs</th><th class="r">Restarts</th><th>Last exit</th><th>Why</th><th class="r">Seen</th>
           ${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
@@ -58,14 +57,14 @@ class Workers extends View {
 
   #row(each) {
     return html`<tr>
-      <td>${each.supervisor && this.session?.tenant === null ? html`<a class="cut" href="#/workers/${encodeURIComponent(each.component)}?${new URLSearchParams({ supervisor: each.supervisor })}">${each.component}</a>` : cut(each.component)} ${each.supervisor ? html`<span class="dim cut">${each.supervisor}</span>` : html`<span class="dim">no supervisor</span>`}</td>
+      <td>${workerPage(each, this)} ${each.supervisor ? html`<span class="dim cut">${each.supervisor}</span>` : html`<span class="dim">no supervisor</span>`}</td>
       <td>${badge(each.status)} ${each.pausedByOperator ? badge('paused') : nothing} ${each.stoppedByOperator ? badge('stopped') : nothing}</td>
-      <td class="r num">${each.pid ?? html`<span class="dim">–</span>`}</td>
+      <td class="r num">${each.pid ?? none}</td>
       <td>${cut(each.queues.join(', '))}</td>
-      <td>${each.currentJob ? html`${jobLink(each.currentJob)} <span class="dim num">${each.oldestJobStartedAt ? span(now() - millis(each.oldestJobStartedAt)) : ''}</span>` : html`<span class="dim">–</span>`}</td>
+      <td>${each.currentJob ? html`${jobLink(each.currentJob)} ${live.jobs.get(each.currentJob)?.kind ?? ''} <span class="dim num">${each.oldestJobStartedAt ? span(now() - millis(each.oldestJobStartedAt)) : ''}</span>` : none}</td>
       <td class="r num">${count(each.runningJobs)}</td>
       <td class="r num" title=${each.lastRestart ? `last ${each.lastRestart}` : ''}>${count(each.restarts)}</td>
-      <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.hint ?? ''}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : html`<span class="dim">–</span>`}</td>
+      <td>${each.exit ? html`<span title=${`${each.exit.meaning}. ${each.exit.hint ?? ''}`}>${each.exit.name} <span class="dim num">${each.exit.code}</span></span>` : none}</td>
       <td>${each.nextRestart ? html`<span class="dim">restarts ${time(each.nextRestart)}</span>` : nothing} ${each.reason ? long(each.reason) : nothing}</td>
       <td class="r num">${ago(each.lastSeen)}</td>
       ${this.mayOperateAll ? html`<td class="r">${each.supervisor ? commandButtons(each, this) : nothing}</td>` : nothing}</tr>`;

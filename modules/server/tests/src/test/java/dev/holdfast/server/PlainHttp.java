@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * thousands, a client for all purposes would be a quarter of the work.
  */
 public final class PlainHttp implements AutoCloseable {
-  private static final int PATIENCE_MS = (int) SOON.toMillis();
+  private static final int TIMEOUT_MS = (int) SOON.toMillis();
 
   private final URI server;
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
@@ -42,7 +42,7 @@ public final class PlainHttp implements AutoCloseable {
     try {
       Socket socket = new Socket(server.getHost(), server.getPort());
       sockets.add(socket);
-      socket.setSoTimeout(PATIENCE_MS);
+      socket.setSoTimeout(TIMEOUT_MS);
       socket.setTcpNoDelay(true);
       return new Line(socket, new BufferedInputStream(socket.getInputStream()));
     } catch (IOException failed) {
@@ -92,7 +92,7 @@ public final class PlainHttp implements AutoCloseable {
       int first = line.in().read();
       line.in().reset();
       return first >= 0;
-    } catch (SocketException gone) {
+    } catch (SocketException e) {
       return false;
     }
   }

@@ -50,12 +50,12 @@ class StepLoopCommandsTest extends StepLoopFixture {
                   return "made";
                 }));
     begun.await();
-    commands.heard(held(CommandAction.PAUSE, "the API is down"));
+    commands.onCommand(held(CommandAction.PAUSE, "the API is down"));
     goOn.countDown();
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("pause")));
     assertThat(journal.events()).endsWith("self_heal.triggered");
     assertThat(tries).hasValue(1);
-    commands.heard(PendingCommand.NONE);
+    commands.onCommand(PendingCommand.NONE);
     assertThat(result.get()).isEqualTo("made");
     assertThat(retries.getFirst().operators()).isEqualTo(Step.Operators.NONE);
     assertThat(retries.getLast().operators().requests())
@@ -64,16 +64,16 @@ class StepLoopCommandsTest extends StepLoopFixture {
 
   @Test
   void a_pause_and_a_takeover_are_acknowledged_once_while_other_commands_arrive() throws Exception {
-    commands.heard(held(CommandAction.PAUSE, "one thing"));
+    commands.onCommand(held(CommandAction.PAUSE, "one thing"));
     CompletableFuture<String> result = running(step(() -> "made"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("pause")));
-    commands.heard(
+    commands.onCommand(
         new PendingCommand(true, false, asked(CommandAction.RETRY_STEP, "embed").recovery(), null));
-    commands.heard(held(CommandAction.TAKEOVER, "another"));
+    commands.onCommand(held(CommandAction.TAKEOVER, "another"));
     await().atMost(SOON).until(() -> journal.acknowledged().size() > 1);
     assertThat(journal.acknowledged()).containsExactly("pause", "takeover");
     assertThat(journal.lines).isEmpty();
-    commands.heard(asked(CommandAction.RETRY_STEP, "embed"));
+    commands.onCommand(asked(CommandAction.RETRY_STEP, "embed"));
     assertThat(result.get()).isEqualTo("made");
     assertThat(retries.getLast().operators().requests())
         .as("all commands in order, for the next attempt")
@@ -86,10 +86,10 @@ class StepLoopCommandsTest extends StepLoopFixture {
   @Test
   void a_takeover_stops_the_attempt_and_uses_no_budget() throws Exception {
     CompletableFuture<String> result = hangingOnce();
-    commands.heard(held(CommandAction.TAKEOVER, "by hand"));
+    commands.onCommand(held(CommandAction.TAKEOVER, "by hand"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("takeover")));
     assertThat(journal.events()).containsExactly("started", "failed");
-    commands.heard(PendingCommand.NONE);
+    commands.onCommand(PendingCommand.NONE);
     assertThat(result.get()).isEqualTo("made");
     assertThat(retries.getLast().last()).isNull();
   }
@@ -97,13 +97,13 @@ class StepLoopCommandsTest extends StepLoopFixture {
   @Test
   void a_hard_reset_by_an_operator_is_done_at_once_and_acknowledged() throws Exception {
     CompletableFuture<String> result = hangingOnce();
-    commands.heard(asked(CommandAction.HARD_RESET_STEP, "embed"));
+    commands.onCommand(asked(CommandAction.HARD_RESET_STEP, "embed"));
     assertThat(result.get()).isEqualTo("made");
     assertThat(resets).hasValue(1);
     assertThat(journal.events())
         .containsExactly(
             "started", "failed", "resume.from_step", "control.recovery.ack", "started", "finished");
-    assertThat(journal.lines.get(2).honoured()).isEqualTo(Instant.EPOCH);
+    assertThat(journal.lines.get(2).handledCommand()).isEqualTo(Instant.EPOCH);
     assertThat(journal.data(EventType.RECOVERY_ACK)).containsEntry("requestedBy", "ada");
     assertThat(retries.getLast().operators().requests())
         .containsExactly(new Step.Request(CommandAction.HARD_RESET_STEP, "ada", "why not"));
@@ -111,19 +111,19 @@ class StepLoopCommandsTest extends StepLoopFixture {
 
   @Test
   void a_command_for_another_step_redirects_there_with_all_earlier_commands() {
-    commands.heard(held(CommandAction.PAUSE, "the file was cut off"));
-    commands.heard(asked(CommandAction.RESUME_FROM_STEP, "download"));
+    commands.onCommand(held(CommandAction.PAUSE, "the file was cut off"));
+    commands.onCommand(asked(CommandAction.RESUME_FROM_STEP, "download"));
     assertThatThrownBy(() -> loop().run(step(() -> "made"), budgets))
         .isInstanceOf(RedirectException.class)
         .hasMessage("resume_from_step download");
     assertThat(tries).hasValue(0);
-    assertThat(commands.said())
+    assertThat(commands.takeRequests())
         .containsExactly(new Step.Request(CommandAction.PAUSE, "bob", "the file was cut off"));
   }
 
   @Test
   void a_command_for_a_later_step_is_pending_until_that_step() throws Exception {
-    commands.heard(asked(CommandAction.RETRY_STEP, "upload"));
+    commands.onCommand(asked(CommandAction.RETRY_STEP, "upload"));
     assertThat(loop().run(step(() -> "made"), budgets)).isEqualTo("made");
     assertThat(commands.pending()).isPresent();
   }

@@ -71,8 +71,8 @@ final class ActingWorker {
             Duration.ofMinutes(5));
     health.processes().beat(place, HealthStatus.HEALTHY, pid, null, new Json("{}"));
     System.out.println("healthy");
-    String trouble = part.equals("overdue") ? "a handler goes on" : null;
-    Thread.ofPlatform().daemon().start(() -> beat(health, place, pid, trouble));
+    String problem = part.equals("overdue") ? "a handler still runs" : null;
+    Thread.ofPlatform().daemon().start(() -> beat(health, place, pid, problem));
     if (part.startsWith("exit=")) {
       System.exit(Integer.parseInt(part.substring("exit=".length())));
     }
@@ -99,11 +99,11 @@ final class ActingWorker {
   }
 
   private static void beat(
-      WorkerRegistry health, WorkerProcesses.Place place, long pid, @Nullable String trouble) {
+      WorkerRegistry health, WorkerProcesses.Place place, long pid, @Nullable String problem) {
     try {
       while (true) {
         Thread.sleep(200);
-        health.processes().beat(place, HealthStatus.HEALTHY, pid, null, trouble, new Json("{}"));
+        health.processes().beat(place, HealthStatus.HEALTHY, pid, null, problem, new Json("{}"));
       }
     } catch (InterruptedException | RuntimeException over) {
       System.out.println("beats no more: " + over);

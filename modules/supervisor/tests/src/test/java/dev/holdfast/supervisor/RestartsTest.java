@@ -85,11 +85,11 @@ class RestartsTest {
     for (int i = 0; i < 4; i++) {
       crash();
     }
-    assertThat(restarts.forgiven(Duration.ofSeconds(299))).isFalse();
+    assertThat(restarts.resetIfHealthy(Duration.ofSeconds(299))).isFalse();
     assertThat(restarts.count()).isEqualTo(4);
-    assertThat(restarts.forgiven(Duration.ofMinutes(5))).isTrue();
+    assertThat(restarts.resetIfHealthy(Duration.ofMinutes(5))).isTrue();
     assertThat(restarts.count()).isZero();
-    assertThat(restarts.forgiven(Duration.ofMinutes(5))).isFalse();
+    assertThat(restarts.resetIfHealthy(Duration.ofMinutes(5))).isFalse();
     assertThat(crash()).isEqualTo(in(1));
   }
 }

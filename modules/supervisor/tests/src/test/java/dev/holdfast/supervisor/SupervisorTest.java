@@ -195,7 +195,7 @@ class SupervisorTest extends SupervisorFixture {
     supervise(NAME, "overdue");
     WorkerHealth row = until(healthy -> healthy.reason() != null);
     assertThat(row.status()).isEqualTo(HealthStatus.HEALTHY);
-    assertThat(row.reason()).isEqualTo("a handler goes on");
+    assertThat(row.reason()).isEqualTo("a handler still runs");
     assertThat(row.incarnation()).isEqualTo(1);
   }
 

@@ -33,7 +33,7 @@ public final class Browser implements AutoCloseable {
   private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
   private static final String MISSING =
       "Chromium is not installed (on Debian: apt-get install chromium chromium-driver)";
-  private static final Duration PATIENCE = SOON;
+  private static final Duration TIMEOUT = SOON;
 
   private final ChromeDriver driver;
 
@@ -58,7 +58,7 @@ public final class Browser implements AutoCloseable {
         new ChromeDriver(
             new ChromeDriverService.Builder().usingDriverExecutable(DRIVER.toFile()).build(),
             options);
-    driver.manage().timeouts().scriptTimeout(PATIENCE);
+    driver.manage().timeouts().scriptTimeout(TIMEOUT);
     return new Browser(driver);
   }
 
@@ -110,13 +110,11 @@ public final class Browser implements AutoCloseable {
   }
 
   public void awaitText(String... texts) {
-    Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(text()).contains(texts));
+    Awaitility.await().atMost(TIMEOUT).untilAsserted(() -> assertThat(text()).contains(texts));
   }
 
   public void awaitNoText(String text) {
-    Awaitility.await()
-        .atMost(PATIENCE)
-        .untilAsserted(() -> assertThat(text()).doesNotContain(text));
+    Awaitility.await().atMost(TIMEOUT).untilAsserted(() -> assertThat(text()).doesNotContain(text));
   }
 
   public void awaitLive() {
@@ -129,7 +127,7 @@ public final class Browser implements AutoCloseable {
 
   public WebElement awaitElement(String css) {
     return Awaitility.await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(
             () -> driver.findElements(By.cssSelector(css)).stream().findFirst().orElse(null),
             found -> found != null);
@@ -150,7 +148,7 @@ public final class Browser implements AutoCloseable {
         "%1$s//button[not(@disabled)][normalize-space(.)='%2$s' or @aria-label='%2$s']"
             .formatted(within, label);
     Awaitility.await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .ignoreExceptionsInstanceOf(StaleElementReferenceException.class)
         .until(
             () -> {
@@ -175,7 +173,7 @@ public final class Browser implements AutoCloseable {
       awaitElement("dialog input[name=reason]").sendKeys(reason);
     }
     press("//dialog", button);
-    Awaitility.await().atMost(PATIENCE).until(() -> !has("dialog[open]"));
+    Awaitility.await().atMost(TIMEOUT).until(() -> !has("dialog[open]"));
   }
 
   public List<String> buttons() {

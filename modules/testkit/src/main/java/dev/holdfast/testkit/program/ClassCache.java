@@ -18,7 +18,7 @@ import java.util.List;
 public final class ClassCache {
   private static final int CACHES_LINKED_CLASSES = 25;
   // A crowded machine has taken more than two minutes for it.
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  private static final Duration TIMEOUT = Duration.ofMinutes(10);
   private static final String JOBS = "rehearsal";
   private static final boolean LINKED = Runtime.version().feature() >= CACHES_LINKED_CLASSES;
 
@@ -76,12 +76,12 @@ public final class ClassCache {
         enqueue(processes, database, "flaky", "{}");
       }
       ChildProcess process = processes.launch().on(database).begin(command(options, rehearsal));
-      process.awaitLine("^ready", PATIENCE);
+      process.awaitLine("^ready", TIMEOUT);
       if (runsJobs) {
-        Eventually.until(PATIENCE, "both jobs are done", () -> succeeded(database) == 2);
+        Eventually.until(TIMEOUT, "both jobs are done", () -> succeeded(database) == 2);
       }
       process.signal("TERM");
-      process.awaitExit(PATIENCE);
+      process.awaitExit(TIMEOUT);
     }
   }
 
@@ -89,7 +89,7 @@ public final class ClassCache {
       Processes processes, TestDatabase database, String kind, String payload) {
     List<String> command = command(List.of(), List.of("enqueue", kind, payload, "--queue", JOBS));
     ChildProcess process = processes.launch().on(database).begin(command);
-    if (process.awaitExit(PATIENCE) != 0) {
+    if (process.awaitExit(TIMEOUT) != 0) {
       throw new IllegalStateException("cannot enqueue " + kind + ": " + process.lines());
     }
   }

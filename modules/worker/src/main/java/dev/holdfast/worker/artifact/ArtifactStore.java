@@ -8,17 +8,17 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Where artifacts lie, at {@code results/{jobId}/{name}}. Whoever reads there sees a whole file or
- * none, whatever two workers do at once.
+ * Stores artifacts at {@code results/{jobId}/{name}}. A reader sees a complete file or none,
+ * whatever two workers do at once.
  */
 public interface ArtifactStore {
-  /** The store's own name, so that what lies in another one is not looked for here. */
+  /** The store's own name, so that artifacts of another store are not searched here. */
   String id() throws IOException;
 
   /** Copies the file into the store, durable but not yet published. */
   Staged stage(Lease lease, String name, Path file) throws IOException;
 
-  /** Whether the artifact lies here, whole and unchanged. */
+  /** Whether the artifact is stored here, complete and unchanged. */
   boolean holds(JobId job, PublishedArtifact artifact) throws IOException;
 
   /** Throws away what attempts have staged and not published. */
@@ -27,7 +27,7 @@ public interface ArtifactStore {
   /** Deletes all that the job has published. */
   void delete(JobId job) throws IOException;
 
-  /** A file in the store that nobody sees yet. */
+  /** A file in the store that readers do not see yet. */
   interface Staged {
     Artifact artifact();
 

@@ -15,8 +15,8 @@ public final class DiskErrors {
 
   private DiskErrors() {}
 
-  public static FailedException failed(String what, IOException trouble) {
-    String message = String.valueOf(trouble.getMessage());
+  public static FailedException failed(String what, IOException error) {
+    String message = String.valueOf(error.getMessage());
     // The JDK has no type for it; these are the system's own words, whatever the locale of Java.
     boolean full =
         message.contains("No space left on device") || message.contains("Disk quota exceeded");

@@ -47,7 +47,7 @@ public final class FolderStore implements ArtifactStore {
   private final Path results;
   private volatile String id = "";
 
-  /** Artifacts of all jobs lie below this folder. */
+  /** The folder that has the artifacts of all jobs. */
   public FolderStore(Path root) {
     this.results = root.toAbsolutePath().normalize().resolve("results");
   }
@@ -134,9 +134,9 @@ public final class FolderStore implements ArtifactStore {
   private static Artifact kept(String name, InputStream in, Path copy) throws IOException {
     try {
       return copied(name, in, copy);
-    } catch (IOException | RuntimeException trouble) {
+    } catch (IOException | RuntimeException e) {
       discard(copy);
-      throw trouble;
+      throw e;
     }
   }
 
@@ -169,8 +169,8 @@ public final class FolderStore implements ArtifactStore {
   private static void discard(Path copy) {
     try {
       Files.deleteIfExists(copy);
-    } catch (IOException trouble) {
-      log.warn("{} could not be deleted: {}", copy, trouble.getMessage());
+    } catch (IOException e) {
+      log.warn("{} could not be deleted: {}", copy, e.getMessage());
     }
   }
 
@@ -192,7 +192,7 @@ public final class FolderStore implements ArtifactStore {
 
     @Override
     public boolean publish() throws IOException {
-      takeAwayBefore(lease);
+      removeBefore(lease);
       return move(copy, lease.job(), artifact.name());
     }
 
@@ -204,7 +204,7 @@ public final class FolderStore implements ArtifactStore {
 
   // ---- publishing
 
-  private void takeAwayBefore(Lease lease) throws IOException {
+  private void removeBefore(Lease lease) throws IOException {
     Path all = results.resolve(STAGED).resolve(lease.job().toString());
     List<Path> earlier = new ArrayList<>();
     try (DirectoryStream<Path> attempts = Files.newDirectoryStream(all, "[0-9]*")) {

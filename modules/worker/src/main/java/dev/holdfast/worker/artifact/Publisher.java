@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 public final class Publisher {
   private static final Logger log = LoggerFactory.getLogger(Publisher.class);
 
-  /** What it asks of the job source, which may be away for a while. */
+  /** What it asks of the job source, which may be unavailable for a while. */
   public interface Source {
     public Ack publish(Publication publication);
 
@@ -77,8 +77,8 @@ public final class Publisher {
       return artifacts;
     } catch (ClosedByInterruptException stopped) {
       throw new CancelledException("interrupted while it was publishing");
-    } catch (IOException trouble) {
-      throw DiskErrors.failed("the artifacts could not be stored", trouble);
+    } catch (IOException e) {
+      throw DiskErrors.failed("the artifacts could not be stored", e);
     } finally {
       // Once accepted, a file is the job's: if it could not be moved now, a retry does.
       if (!accepted) {
@@ -103,9 +103,9 @@ public final class Publisher {
   }
 
   /**
-   * Empty unless every one of these artifacts lies in the store, whole.
+   * Empty unless each of these artifacts is in the store, complete.
    *
-   * @param damaged told of one that was published and is not
+   * @param damaged called for each that was published and is missing or damaged
    */
   public Optional<Finished> finished(Lease lease, List<String> names, Consumer<String> damaged) {
     if (names.isEmpty() || lease.attempt() == 1) {
@@ -126,8 +126,8 @@ public final class Publisher {
           return Optional.empty();
         }
       }
-    } catch (IOException trouble) {
-      log.warn("{}: its artifacts could not be read, so it runs again", lease, trouble);
+    } catch (IOException e) {
+      log.warn("{}: its artifacts could not be read, so it runs again", lease, e);
       return Optional.empty();
     }
     return Optional.of(
@@ -145,8 +145,8 @@ public final class Publisher {
   public void tidy(Lease lease) {
     try {
       store.tidy(lease.job());
-    } catch (IOException trouble) {
-      log.warn("{}: staged files could not be deleted: {}", lease, trouble.toString());
+    } catch (IOException e) {
+      log.warn("{}: staged files could not be deleted: {}", lease, e.toString());
     }
   }
 }

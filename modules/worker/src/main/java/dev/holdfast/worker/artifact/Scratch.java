@@ -40,7 +40,7 @@ public final class Scratch {
     this.keepOnSuccess = keepOnSuccess;
   }
 
-  /** A scratch folder that lies on disk. */
+  /** A scratch folder on disk. */
   public record Kept(Lease lease, Path folder, long bytes, Instant changedAt, boolean inUse) {}
 
   /** A folder in use: its lock keeps it from being cleaned up, and ends with the process. */
@@ -61,8 +61,8 @@ public final class Scratch {
     public void close() {
       try {
         lock.close();
-      } catch (IOException trouble) {
-        log.debug("the lock of {} could not be closed", folder, trouble);
+      } catch (IOException e) {
+        log.debug("the lock of {} could not be closed", folder, e);
       }
     }
   }
@@ -85,7 +85,7 @@ public final class Scratch {
 
   // ---- how an attempt ended
 
-  /** What earlier attempts have left on this machine goes as well: nobody will ask any more. */
+  /** Also deletes what earlier attempts left on this machine: it is not needed any more. */
   public void succeeded(Lease lease) {
     if (keepOnSuccess) {
       return;
@@ -93,8 +93,8 @@ public final class Scratch {
     Path job = root.resolve(lease.job().toString());
     try {
       FileTrees.deleteQuietly(job);
-    } catch (IOException trouble) {
-      log.warn("scratch {} could not be deleted: {}", job, trouble.toString());
+    } catch (IOException e) {
+      log.warn("scratch {} could not be deleted: {}", job, e.toString());
     }
   }
 
@@ -103,8 +103,8 @@ public final class Scratch {
     try {
       log.info(
           "scratch {} is kept: {}", folder, Plural.of(FileTrees.extent(folder).bytes(), "byte"));
-    } catch (IOException trouble) {
-      log.warn("scratch {} could not be measured: {}", folder, trouble.toString());
+    } catch (IOException e) {
+      log.warn("scratch {} could not be measured: {}", folder, e.toString());
     }
   }
 
@@ -114,8 +114,8 @@ public final class Scratch {
     try {
       FileTrees.deleteQuietly(folder);
       deleteIfEmpty(root.resolve(lease.job().toString()));
-    } catch (IOException trouble) {
-      log.warn("scratch {} could not be deleted: {}", folder, trouble.toString());
+    } catch (IOException e) {
+      log.warn("scratch {} could not be deleted: {}", folder, e.toString());
     }
   }
 
@@ -124,7 +124,7 @@ public final class Scratch {
       if (entries.iterator().hasNext()) {
         return;
       }
-    } catch (NoSuchFileException gone) {
+    } catch (NoSuchFileException e) {
       return;
     }
     Files.deleteIfExists(folder);
@@ -132,7 +132,7 @@ public final class Scratch {
 
   // ---- for people
 
-  /** All that lies here, oldest change first. */
+  /** All scratch folders, oldest change first. */
   public List<Kept> list() throws IOException {
     List<Kept> kept = new ArrayList<>();
     if (Files.isDirectory(root)) {
@@ -169,7 +169,7 @@ public final class Scratch {
           folders.add(entry);
         }
       }
-    } catch (NoSuchFileException gone) {
+    } catch (NoSuchFileException e) {
       log.trace("{} is gone", folder);
     }
     return folders;

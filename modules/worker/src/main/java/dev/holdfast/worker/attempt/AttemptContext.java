@@ -170,7 +170,7 @@ final class AttemptContext implements JobContext {
     return steps;
   }
 
-  /** Whether the handler, which has just left, is to begin anew. */
+  /** Whether the handler, which has just ended, is to be called again. */
   boolean beginsAgain() {
     return codeSteps.beginsAgain() && !stop.isSet();
   }

@@ -17,12 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One attempt: {@link #start} → {@link #perform} → {@link #judge} → {@link #settle}; its {@link
- * AttemptListener} cleans up.
+ * One attempt: {@link #start} → {@link #perform} → {@link #finalOutcome} → {@link #settle}; its
+ * {@link AttemptListener} cleans up.
  *
  * <p>Three threads may race: the handler's, one that stops it, and the watchdog's when the grace
- * period is over. Whichever of leaving and abandoning comes first ends the attempt; the database's
- * fence decides the rest. {@link AttemptListener#ended} is called once in any case.
+ * period is over. Whichever comes first, the return of the handler or its abandoning, ends the
+ * attempt; the database's fence decides the rest. {@link AttemptListener#ended} is called once in
+ * any case.
  */
 public final class AttemptExecutor {
   private static final Logger log = LoggerFactory.getLogger(AttemptExecutor.class);
@@ -36,7 +37,7 @@ public final class AttemptExecutor {
   private final HandlerThread thread = new HandlerThread();
   private final long claimedAt;
   private final AtomicBoolean ended = new AtomicBoolean();
-  private final AtomicBoolean askingIfLost = new AtomicBoolean();
+  private final AtomicBoolean checkingIfLost = new AtomicBoolean();
   private volatile boolean begun;
   private volatile boolean abandoned;
   private volatile long leaseFrom;
@@ -61,7 +62,7 @@ public final class AttemptExecutor {
     this.context = new AttemptContext(job, services, stop, System::nanoTime, this::lost);
   }
 
-  // ---- what others ask of it
+  // ---- read by others
 
   public LeasedJob job() {
     return job;
@@ -93,20 +94,20 @@ public final class AttemptExecutor {
     leaseFrom = sentAt;
   }
 
-  public void heard(PendingCommand command) {
-    context.steps().commands().heard(command);
+  public void onCommand(PendingCommand command) {
+    context.steps().commands().onCommand(command);
   }
 
   public boolean isEnded() {
     return ended.get();
   }
 
-  /** Whether a thread has come to it. */
+  /** Whether a thread runs it. */
   public boolean hasBegun() {
     return begun;
   }
 
-  /** Whether its handler is at work, abandoned or not. */
+  /** Whether its handler runs, abandoned or not. */
   public boolean isHandling() {
     return thread.isRunning();
   }
@@ -140,7 +141,7 @@ public final class AttemptExecutor {
     return outcome;
   }
 
-  private void end(Outcome left) {
+  private void end(Outcome result) {
     if (ended.compareAndSet(false, true)) {
       SettleAttempt settle =
           new SettleAttempt(
@@ -151,19 +152,19 @@ public final class AttemptExecutor {
       try {
         stop.end();
         context.reports().end();
-        settle(judge(left), settle);
+        settle(finalOutcome(result), settle);
       } catch (Throwable bug) {
         settle.failed(bug);
       }
     }
   }
 
-  /** How the attempt ended, given how its handler left. */
-  private Outcome judge(Outcome left) {
-    // A handler that left because its program was killed has been abandoned all the same.
-    return abandoned && left instanceof Outcome.Failed
+  /** How the attempt ended, given how its handler ended. */
+  private Outcome finalOutcome(Outcome result) {
+    // A handler that ended because its program was killed has been abandoned all the same.
+    return abandoned && result instanceof Outcome.Failed
         ? new Outcome.Abandoned()
-        : left.redacted(services.options().healing().redact());
+        : result.redacted(services.options().healing().redact());
   }
 
   private void settle(Outcome outcome, SettleAttempt settle) {
@@ -193,19 +194,19 @@ public final class AttemptExecutor {
     }
     log.info("{} {}: {}", job.kind(), lease(), reason.text());
     listener.stopping(this);
-    // Before the interrupt: a callback may be what makes the handler leave in good order.
+    // Before the interrupt: a callback may let the handler end in good order.
     stop.fire();
     thread.interrupt();
     if (!begun) {
-      // No thread has come to it, and from now on none will begin: there is nothing to wait for.
+      // No thread runs it, and from now on none will: there is nothing to wait for.
       end(new Outcome.Failed(Failure.from(new CancelledException(reason.text())), null));
     }
   }
 
   /**
-   * Somebody was told that the lease is lost. An attempt whose settlement is being written no
-   * longer holds one and did not lose it; nor did one whose own transaction has settled it, which
-   * is asked on another thread.
+   * A call was answered with {@code LEASE_LOST}. An attempt whose settlement is being written no
+   * longer holds its lease and did not lose it; nor did one whose own transaction has settled it,
+   * which is checked on another thread.
    */
   public void lost() {
     if (isEnded()) {
@@ -213,7 +214,7 @@ public final class AttemptExecutor {
     }
     if (!context.reports().isSettling()) {
       stop(new StopReason.LeaseLost());
-    } else if (askingIfLost.compareAndSet(false, true)) {
+    } else if (checkingIfLost.compareAndSet(false, true)) {
       Thread.ofVirtual().name("lost-" + lease()).start(this::stopUnlessSucceeded);
     }
   }
@@ -224,12 +225,15 @@ public final class AttemptExecutor {
         stop(new StopReason.LeaseLost());
       }
     } catch (RuntimeException unknown) {
-      askingIfLost.set(false);
-      log.debug("{}: whether it has settled itself could not be asked", lease(), unknown);
+      checkingIfLost.set(false);
+      log.debug(
+          "{}: could not check whether the handler's transaction settled the job",
+          lease(),
+          unknown);
     }
   }
 
-  /** Ends it before it began, without a word; false when it has ended already. */
+  /** Discards an attempt that has not started; settles nothing. False when it has ended already. */
   public boolean skip() {
     return ended.compareAndSet(false, true);
   }
@@ -244,7 +248,7 @@ public final class AttemptExecutor {
   }
 
   /** Something failed around the handler. */
-  public void broken(Throwable trouble) {
-    end(new Outcome.Failed(Failure.from(trouble), null));
+  public void broken(Throwable cause) {
+    end(new Outcome.Failed(Failure.from(cause), null));
   }
 }

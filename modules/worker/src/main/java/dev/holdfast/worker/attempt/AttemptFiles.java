@@ -32,8 +32,8 @@ public final class AttemptFiles {
     if (open == null) {
       try {
         open = scratch.open(lease);
-      } catch (IOException trouble) {
-        throw DiskErrors.failed("no scratch folder could be made", trouble);
+      } catch (IOException e) {
+        throw DiskErrors.failed("no scratch folder could be made", e);
       }
     }
     return open.folder();

@@ -2,6 +2,7 @@ package dev.holdfast.worker.attempt;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.ProgressThrottle;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
@@ -82,7 +83,7 @@ final class AttemptReports {
     if (report != null) {
       pending = null;
       written = outbox.report(report);
-      CompletableFuture<?> unused = written.whenComplete((ack, trouble) -> answered(ack));
+      CompletableFuture<?> unused = written.whenComplete((ack, error) -> answered(ack));
     }
   }
 

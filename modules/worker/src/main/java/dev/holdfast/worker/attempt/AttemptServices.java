@@ -12,7 +12,8 @@ import java.util.function.Predicate;
 /**
  * The parts of a worker that all its attempts share.
  *
- * @param knownElsewhere whether another worker may have a handler for a job of an unknown kind
+ * @param handledElsewhere whether another worker may have a handler for a job whose kind has none
+ *     here
  */
 public record AttemptServices(
     WorkerOptions options,
@@ -21,7 +22,7 @@ public record AttemptServices(
     Publisher publisher,
     RetryingSource source,
     Metrics metrics,
-    Predicate<LeasedJob> knownElsewhere) {
+    Predicate<LeasedJob> handledElsewhere) {
 
   /** Whether the handler's own transaction has settled the attempt; asks until it knows. */
   boolean hasSucceeded(Lease lease) {

@@ -4,7 +4,6 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
-import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.FailureClass;
@@ -39,7 +38,7 @@ final class AttemptSteps implements JobSteps {
   private final Map<String, StepStatus> known = new LinkedHashMap<>();
 
   // Not the monitor of this object, which guards what is known: commands ask for the order of
-  // steps under their own lock, and are told of news while steps are loaded.
+  // steps under their own lock, and receive commands while steps are loaded.
   private final Object loading = new Object();
 
   private volatile @Nullable StepLoop loop;
@@ -88,7 +87,7 @@ final class AttemptSteps implements JobSteps {
     return made;
   }
 
-  /** Where the step stands; a step that was not begun before gets the next index. */
+  /** The state of the step; a step that was not begun before gets the next index. */
   StepStatus status(String id) {
     synchronized (loading) {
       if (loop == null) {
@@ -118,8 +117,7 @@ final class AttemptSteps implements JobSteps {
   boolean isAskedFor(StepStatus step) {
     return commands
         .pending()
-        .map(Recovery::stepId)
-        .map(id -> id.equals(step.id()) || isBefore(id, step))
+        .map(recovery -> recovery.concerns(step.id(), id -> isBefore(id, step)))
         .orElse(false);
   }
 
@@ -138,7 +136,7 @@ final class AttemptSteps implements JobSteps {
       services
           .source()
           .ask(it -> it.heartbeat(List.of(lease), time))
-          .forEach(result -> commands.heard(result.pendingCommand()));
+          .forEach(result -> commands.onCommand(result.pendingCommand()));
       keep(services.source().ask(it -> it.steps(lease)));
     }
   }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * The steps that a handler runs by {@code context.step}. One that is done is not run again: its
  * result is read from the checkpoint, by whichever attempt comes to it, on whichever worker.
  *
- * <p>A hard reset begins the handler anew, from its first line, past the checkpoints: the state of
+ * <p>A hard reset calls the handler again, from its first line, past the checkpoints: the state of
  * such a step is that of the handler's code.
  */
 final class CodeSteps {
@@ -35,7 +35,7 @@ final class CodeSteps {
     this.steps = steps;
   }
 
-  /** Leaves the handler, to begin it anew. */
+  /** Ends the handler, to call it again. */
   static final class AgainException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -71,7 +71,7 @@ final class CodeSteps {
     return before;
   }
 
-  /** Whether the handler is to begin anew; asked when it has left, however it did. */
+  /** Whether the handler is to be called again; checked when it has ended, however it did. */
   synchronized boolean beginsAgain() {
     boolean wanted = again;
     again = false;

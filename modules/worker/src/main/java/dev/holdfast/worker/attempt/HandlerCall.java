@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Calls the handler of one attempt; the answer says how it left. */
+/** Calls the handler of one attempt; the answer says how it ended. */
 final class HandlerCall {
   private static final Logger log = LoggerFactory.getLogger(HandlerCall.class);
 
@@ -70,7 +70,7 @@ final class HandlerCall {
 
   private Outcome withoutHandler() {
     String noHandler = "no handler for kind '" + job().kind() + "' on ";
-    if (services.knownElsewhere().test(job())) {
+    if (services.handledElsewhere().test(job())) {
       log.info("{} {} is left for a worker that has a handler for it", job().kind(), lease());
       context.event("kind:unknown", Map.of("message", noHandler + "this worker: left for others"));
       return new Outcome.Snoozed(UnknownKind.delay(lease().attempt()));
@@ -82,7 +82,10 @@ final class HandlerCall {
   private <T> Outcome handled(Kind<T> kind) throws Exception {
     Optional<Publisher.Finished> finished = finishedBefore(kind);
     if (finished.isPresent()) {
-      log.info("{} {} finds its artifacts whole and does not run again", job().kind(), lease());
+      log.info(
+          "{} {} succeeds without running again: its artifacts are complete",
+          job().kind(),
+          lease());
       return new Outcome.Succeeded(resultOf(finished.get()));
     }
     T payload;
@@ -124,7 +127,7 @@ final class HandlerCall {
           throw thrown;
         }
       }
-      log.info("{} {} begins anew", job().kind(), lease());
+      log.info("{} {} starts again from its first line after a hard reset", job().kind(), lease());
     }
   }
 
@@ -162,7 +165,10 @@ final class HandlerCall {
       }
     } catch (RuntimeException unknown) {
       // The fence decides: this failure matches no row if the transaction has committed.
-      log.warn("{}: whether it has settled itself could not be asked", lease(), unknown);
+      log.warn(
+          "{}: could not check whether the handler's transaction settled the job",
+          lease(),
+          unknown);
     }
     return Outcome.thrown(thrown);
   }

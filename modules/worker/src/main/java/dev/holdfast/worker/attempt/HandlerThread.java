@@ -24,7 +24,7 @@ final class HandlerThread {
     }
   }
 
-  /** Whether the handler is at work, abandoned or not. */
+  /** Whether the handler runs, abandoned or not. */
   synchronized boolean isRunning() {
     return thread != null;
   }

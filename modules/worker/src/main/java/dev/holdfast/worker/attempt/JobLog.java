@@ -127,7 +127,7 @@ final class JobLog {
     // The next report waits for the answers: lines that come meanwhile stay in this bounded buffer.
     CompletableFuture<?> unused =
         CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-            .whenComplete((all, trouble) -> answered(answers));
+            .whenComplete((all, error) -> answered(answers));
   }
 
   /** The caller holds the lock. */

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * batch was under way is the next one. Each caller gets the answer for its own row, after the
  * commit.
  *
- * <p>What a job reports is written before it is settled. While the source is away entries wait
- * here; there are no more of them than jobs in flight and their unanswered reports.
+ * <p>What a job reports is written before it is settled. While the source is unavailable entries
+ * wait here; there are no more of them than jobs in flight and their unanswered reports.
  */
 public final class Outbox {
   private static final int BATCH = 500;
@@ -183,8 +183,8 @@ public final class Outbox {
     } catch (SourceBusyException locked) {
       // A row that another transaction holds locked must not hold up the others.
       mine.forEach(this::sendApart);
-    } catch (SourceUnavailableException away) {
-      throw away;
+    } catch (SourceUnavailableException unavailable) {
+      throw unavailable;
     } catch (RefusedException refused) {
       if (mine.size() == 1) {
         mine.getFirst().answer.completeExceptionally(refused);
@@ -194,7 +194,7 @@ public final class Outbox {
       for (int i = 0; i < mine.size(); i++) {
         send(List.of(mine.get(i)), List.of(items.get(i)), verb);
       }
-    } catch (RuntimeException trouble) {
+    } catch (RuntimeException e) {
       // Nor must one that fails for any other reason.
       mine.forEach(this::sendApart);
     }
@@ -210,11 +210,11 @@ public final class Outbox {
     for (int failed = 0; !entry.answer.isDone(); ) {
       try {
         entry.answer.complete(ask(entry));
-      } catch (SourceUnavailableException away) {
+      } catch (SourceUnavailableException unavailable) {
         // goes on as long as the worker does
-      } catch (RuntimeException trouble) {
-        if (trouble instanceof RefusedException || ++failed == TRIES_APART) {
-          entry.answer.completeExceptionally(trouble);
+      } catch (RuntimeException e) {
+        if (e instanceof RefusedException || ++failed == TRIES_APART) {
+          entry.answer.completeExceptionally(e);
         }
       }
       failIfClosed(List.of(entry));

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** How a handler left. */
+/** How a handler ended. */
 sealed interface Outcome {
   record Succeeded(@Nullable Json result) implements Outcome {}
 
@@ -22,7 +22,7 @@ sealed interface Outcome {
 
   record Snoozed(Duration delay) implements Outcome {}
 
-  /** It did not leave: the grace period has passed and its thread is left behind. */
+  /** It did not end: the grace period has passed, and its thread is abandoned. */
   record Abandoned() implements Outcome {}
 
   static Outcome failed(FailureCategory category, String code, String message) {

@@ -42,25 +42,25 @@ final class SettleAttempt {
   void write(Settlement settlement) {
     CompletableFuture<?> unused =
         (inTransaction.getAsBoolean() ? outbox.settleApart(settlement) : outbox.settle(settlement))
-            .whenComplete((ack, trouble) -> answered(settlement, ack, trouble));
+            .whenComplete((ack, error) -> answered(settlement, ack, error));
   }
 
-  private void answered(Settlement settlement, Ack ack, @Nullable Throwable trouble) {
-    if (trouble == null) {
+  private void answered(Settlement settlement, Ack ack, @Nullable Throwable error) {
+    if (error == null) {
       answer.answered(settlement, ack);
-    } else if (trouble instanceof RefusedException refused
+    } else if (error instanceof RefusedException refused
         && !(settlement instanceof Settlement.Fail)) {
       write(new Settlement.Fail(lease, Outcome.notStorable(refused), Duration.ZERO));
     } else {
-      failed(trouble);
+      failed(error);
     }
   }
 
-  void failed(Throwable trouble) {
-    if (trouble instanceof Outbox.StoppedException) {
+  void failed(Throwable error) {
+    if (error instanceof Outbox.StoppedException) {
       log.warn("{} could not be settled before the worker stopped", lease);
     } else {
-      log.error("{} could not be settled; its lease will run out", lease, trouble);
+      log.error("{} could not be settled; its lease will run out", lease, error);
     }
     answer.answered(null, Ack.LEASE_LOST);
   }

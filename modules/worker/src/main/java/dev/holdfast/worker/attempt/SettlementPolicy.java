@@ -12,7 +12,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to settle, given how the handler left and why it was told to stop.
+ * What to settle, given how the handler ended and why it was told to stop.
  *
  * <p>Finished work counts, whatever was asked meanwhile: running it again, or calling it cancelled,
  * would be untrue. Anything else that happens after a stop is taken as the consequence of the stop.
@@ -46,17 +46,17 @@ record SettlementPolicy(
       // The handler has stopped, so the next attempt overlaps with nothing, and this was no crash.
       case StopReason.LeaseRanOut() ->
           abandoned ? Optional.empty() : Optional.of(new Settlement.Release(lease, false));
-      // The handler of a strict kind that ignores the stop keeps its lease until it leaves.
+      // The handler of a strict kind that ignores the stop keeps its lease until it ends.
       case StopReason.Shutdown() ->
           abandoned && strict ? Optional.empty() : Optional.of(new Settlement.Release(lease, true));
-      case StopReason.Cancelled(var reason) ->
+      case StopReason.Cancelled cancelled ->
           abandoned
               ? Optional.of(
                   failed(
                       Failure.of(
                           FailureCategory.CANCELLED,
                           Failure.CANCEL_TIMEOUT,
-                          "the handler did not stop within the grace period (" + reason + ")"),
+                          Failure.CANCEL_TIMEOUT_MESSAGE),
                       null))
               : Optional.of(new Settlement.Cancel(lease, null));
       case StopReason.TimedOut() ->
@@ -65,7 +65,7 @@ record SettlementPolicy(
                   Failure.of(
                       FailureCategory.TIMEOUT,
                       Failure.ATTEMPT_TIMEOUT,
-                      "the attempt took longer than its timeout of " + millis(job.timeout())),
+                      Failure.ATTEMPT_TIMEOUT_MESSAGE.formatted(millis(job.timeout()))),
                   null));
       case StopReason.PastDeadline() ->
           Optional.of(
@@ -84,6 +84,6 @@ record SettlementPolicy(
   }
 
   private static String millis(@Nullable Duration duration) {
-    return duration == null ? "?" : duration.toMillis() + " ms";
+    return duration == null ? "?" : String.valueOf(duration.toMillis());
   }
 }

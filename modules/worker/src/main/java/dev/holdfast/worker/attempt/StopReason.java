@@ -21,7 +21,7 @@ public sealed interface StopReason {
   record Shutdown() implements StopReason {}
 
   /**
-   * The handler is told once; what is settled afterwards goes by the first reason, except that
+   * The handler is stopped once; what is settled afterwards goes by the first reason, except that
    * there is nothing to settle without a lease, and that a worker on its way out gives everything
    * back.
    */

@@ -28,7 +28,9 @@ final class StopSignal {
     this.attachments = new Attachments(lease);
   }
 
-  /** False when the handler had been told before; then the reason that outranks the other stays. */
+  /**
+   * False when the handler was asked to stop before; then the reason that outranks the other stays.
+   */
   boolean set(StopReason why) {
     synchronized (callbacks) {
       StopReason before = reason;
@@ -96,7 +98,7 @@ final class StopSignal {
     }
   }
 
-  /** Kills what is attached, then goes on. */
+  /** Kills what is attached, then runs the action. */
   void killThen(Runnable next) {
     if (attachments.isEmpty()) {
       next.run();

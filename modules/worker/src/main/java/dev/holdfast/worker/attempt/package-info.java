@@ -1,5 +1,5 @@
 /**
- * One attempt: started, run, judged, settled, cleaned up. {@link
+ * One attempt: started, run, settled, cleaned up. {@link
  * dev.holdfast.worker.attempt.AttemptExecutor} is the pipeline; of what a handler can do through
  * its context, each concern is one class: stopping, reports, files, steps.
  *

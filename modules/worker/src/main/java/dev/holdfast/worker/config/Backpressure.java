@@ -31,7 +31,7 @@ public final class Backpressure {
       }
       if (!(loadThreshold >= 0 && loadThreshold <= 1)) {
         throw refuse(
-            "LOAD_THRESHOLD is " + loadThreshold + ": it must lie between 0 (idle) and 1 (busy)");
+            "LOAD_THRESHOLD is " + loadThreshold + ": it must be between 0 (idle) and 1 (busy)");
       }
       if (pause.isNegative() || pause.isZero()) {
         throw refuse("PAUSE_INTERVAL_SEC must be positive");

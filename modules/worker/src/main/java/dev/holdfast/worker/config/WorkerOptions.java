@@ -74,7 +74,7 @@ public record WorkerOptions(
     if (concurrency < 1 || concurrency > 100_000) {
       throw new RefusedException(
           Refusal.BAD_LIMIT,
-          "MAX_CONCURRENCY is " + concurrency + ": it must lie between 1 and 100000");
+          "MAX_CONCURRENCY is " + concurrency + ": it must be between 1 and 100000");
     }
   }
 

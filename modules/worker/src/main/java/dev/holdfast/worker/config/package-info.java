@@ -1,4 +1,4 @@
-/** What a worker is told about itself: timings, limits, backpressure. */
+/** Settings of a worker: timings, limits, backpressure. */
 @NullMarked
 package dev.holdfast.worker.config;
 

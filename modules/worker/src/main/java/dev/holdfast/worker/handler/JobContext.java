@@ -104,7 +104,7 @@ public interface JobContext {
    * <p>The body runs on a thread of its own. One that fails is tried again within the budgets; so
    * is one that hangs, which is to say takes too long or gives no sign of life, by {@link #alive},
    * {@link #progress} or {@link #event}. When the budgets are spent the job fails, and is retried
-   * by its queue if another attempt can help. A hard reset begins the handler anew, so what it does
+   * by its queue if another attempt can help. A hard reset calls the handler again, so what it does
    * outside of steps should bear to be done twice.
    *
    * @param id of this step in this job
@@ -146,7 +146,7 @@ public interface JobContext {
   /** For handlers with steps of their own making. */
   JobSteps steps();
 
-  /** {@code throw context.snooze(…)}: come back later, without using budget. */
+  /** {@code throw context.snooze(…)}: run again later, without using budget. */
   default SnoozeException snooze(Duration delay) {
     return new SnoozeException(delay);
   }

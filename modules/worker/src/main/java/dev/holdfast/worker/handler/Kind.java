@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * A kind of job and what runs it.
  *
  * @param retry how long a failed job waits; null is as the queue has it, by kind and queue
- * @param strict stop the handler when its lease may have run out, even if nobody has said so: two
+ * @param strict stop the handler when its lease may have run out, even before a call says so: two
  *     executions of such a job never overlap, at the price of stopping during an outage
  * @param artifacts what it publishes: a retry that finds all of them whole has nothing left to do
  * @param threads what its handlers run on

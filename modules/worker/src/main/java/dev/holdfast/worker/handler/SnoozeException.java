@@ -3,7 +3,7 @@ package dev.holdfast.worker.handler;
 import dev.holdfast.model.value.Limits;
 import java.time.Duration;
 
-/** Thrown by a handler to come back later without using any budget. */
+/** Thrown by a handler to run again later without using any budget. */
 public final class SnoozeException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

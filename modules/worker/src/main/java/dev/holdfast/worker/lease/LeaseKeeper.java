@@ -8,6 +8,7 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.StopReason;
+import dev.holdfast.worker.claim.Slots;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
@@ -39,7 +40,7 @@ public final class LeaseKeeper {
   private final Metrics metrics;
   private final LongSupplier nanos;
   private final Loop heartbeats = new Loop("heartbeat", this::beat);
-  private final Loop cancels = new Loop("cancel", this::askForCancels);
+  private final Loop cancels = new Loop("cancel", this::pollCommands);
   private boolean connected;
   private volatile long failedInARow;
   private boolean degraded;
@@ -83,24 +84,25 @@ public final class LeaseKeeper {
     long sentAt = nanos.getAsLong();
     try {
       if (runs.isEmpty()) {
-        source.commands(worker); // nothing to keep, but someone wants to know that all is well
+        // No lease to extend: this only finds out whether the source is available again.
+        source.commands(worker);
       } else {
         List<Lease> leases = runs.stream().map(AttemptExecutor::lease).toList();
-        tell(runs, source.heartbeat(leases, timings.lease()), sentAt);
+        apply(runs, source.heartbeat(leases, timings.lease()), sentAt);
         metrics.count(Metrics.HEARTBEATS, runs.size());
         log.debug("heartbeat of {}", Plural.of(runs.size(), "job"));
       }
-      wellAgain();
+      recovered();
       return timings.heartbeat();
-    } catch (RuntimeException trouble) {
-      failed(trouble, nanos.getAsLong() - sentAt);
-      // Sooner than a whole interval: there is a lease to be saved.
+    } catch (RuntimeException e) {
+      failed(e, nanos.getAsLong() - sentAt);
+      // Sooner than after a whole interval: leases expire meanwhile.
       return Loop.jittered(timings.heartbeat().dividedBy(4));
     }
   }
 
-  private void failed(RuntimeException trouble, long took) {
-    // One that took as long as several has failed as often.
+  private void failed(RuntimeException error, long took) {
+    // A heartbeat that took as long as several intervals counts as several failures.
     long failures = failedInARow + Math.max(1, took / timings.heartbeat().toNanos());
     failedInARow = failures;
     if (failures > TOLERATED && !degraded) {
@@ -109,15 +111,15 @@ public final class LeaseKeeper {
           "HEARTBEAT_DEGRADED: {} in a row failed for {}; running jobs continue ({})",
           Plural.of(failures, "heartbeat"),
           Plural.of(slots.used(), "job"),
-          trouble.getMessage());
-    } else if (trouble instanceof SourceUnavailableException) {
-      log.debug("heartbeat failed: {}", trouble.getMessage());
+          error.getMessage());
+    } else if (error instanceof SourceUnavailableException) {
+      log.debug("heartbeat failed: {}", error.getMessage());
     } else {
-      log.error("heartbeat failed", trouble);
+      log.error("heartbeat failed", error);
     }
   }
 
-  private void wellAgain() {
+  private void recovered() {
     if (degraded) {
       degraded = false;
       log.info(
@@ -127,7 +129,7 @@ public final class LeaseKeeper {
     failedInARow = 0;
   }
 
-  private static void tell(
+  private static void apply(
       Collection<AttemptExecutor> runs, List<HeartbeatResult> results, long sentAt) {
     Map<Lease, AttemptExecutor> byLease = byLease(runs);
     for (HeartbeatResult result : results) {
@@ -139,7 +141,7 @@ public final class LeaseKeeper {
         run.lost();
       } else {
         run.extended(sentAt);
-        run.heard(result.pendingCommand());
+        run.onCommand(result.pendingCommand());
         stopIfCancelled(run, result);
       }
     }
@@ -152,8 +154,8 @@ public final class LeaseKeeper {
     }
   }
 
-  /** Between heartbeats, so that what is asked arrives within a second with or without NOTIFY. */
-  Duration askForCancels() {
+  /** Between heartbeats, so that commands arrive within a second with or without NOTIFY. */
+  Duration pollCommands() {
     Collection<AttemptExecutor> runs = slots.all();
     // While heartbeats fail the connection is left to them; they bring cancellations as well.
     if (!runs.isEmpty() && failedInARow == 0) {
@@ -161,12 +163,12 @@ public final class LeaseKeeper {
       for (HeartbeatResult result : source.commands(worker)) {
         AttemptExecutor run = byLease.remove(result.lease());
         if (run != null) {
-          run.heard(result.pendingCommand());
+          run.onCommand(result.pendingCommand());
           stopIfCancelled(run, result);
         }
       }
-      // Of the others nothing is asked, or not any more.
-      byLease.values().forEach(run -> run.heard(PendingCommand.NONE));
+      // The others have no pending command, or have it no longer.
+      byLease.values().forEach(run -> run.onCommand(PendingCommand.NONE));
     }
     return CANCEL_POLL;
   }

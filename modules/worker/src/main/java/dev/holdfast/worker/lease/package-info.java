@@ -1,8 +1,7 @@
 /**
- * The loops beside the attempts: claim, heartbeat, watch, recover.
+ * Extends the leases of running attempts, and hears of cancels and commands.
  *
- * <p>Not part of the API: for the modules of Holdfast, and may change in any release; except {@link
- * dev.holdfast.worker.lease.Upkeep}.
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 @NullMarked
 package dev.holdfast.worker.lease;

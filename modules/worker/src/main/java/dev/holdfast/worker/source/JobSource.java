@@ -23,8 +23,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Where a worker gets its jobs from, and all it knows of the world: PostgreSQL directly, or a
- * server over HTTP.
+ * Where a worker gets its jobs from: PostgreSQL directly, or a server over HTTP.
  *
  * <p>Every call may be made again when its answer was lost. {@link SourceUnavailableException}
  * means that trying again may help; {@link RefusedException} that it will not. Any other exception
@@ -32,8 +31,8 @@ import java.util.function.Consumer;
  */
 public interface JobSource {
   /**
-   * Asked once, before a worker starts: throws what says what to do when it could not work here.
-   * Takes some seconds at most.
+   * Called once, before a worker starts: throws an exception that says what to change if the worker
+   * could not work with this source. Takes some seconds at most.
    *
    * @param listens whether it is going to {@link #listen}
    */
@@ -45,15 +44,17 @@ public interface JobSource {
   }
 
   /**
-   * Not tried again behind the worker's back: when the answer is lost, the worker asks what lies
-   * under its name and releases those it does not know.
+   * Never repeated by the source: when the answer is lost, the worker asks for the leases under its
+   * name and releases those it does not know.
+   *
+   * @param timings how long the leases last, and how long a handler may take to stop
    */
-  Claimed claim(String queue, int most, String worker, Duration lease);
+  Claimed claim(String queue, int most, String worker, Timings timings);
 
   /** Extends the leases; one result each, in no particular order. */
   List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease);
 
-  /** The running jobs of this worker of whom something is asked: to stop, or by an operator. */
+  /** The running jobs of this worker that have a cancellation or a command pending. */
   List<HeartbeatResult> commands(String worker);
 
   /** One answer per report, in their order. */
@@ -77,18 +78,18 @@ public interface JobSource {
   /** Whether this attempt has succeeded, by a settle in the handler's own transaction. */
   boolean succeeded(Lease lease);
 
-  /** Every lease under the worker's name, those it never heard of included. */
+  /** Every lease under the worker's name, also those whose claim's answer was lost. */
   List<Lease> heldBy(String worker);
 
   /** Due jobs in the queues, counted up to {@code most}. */
   long depth(List<String> queues, long most);
 
   /**
-   * Keeps the queue in order. With {@code judge} takes back lost leases and ends what is out of
-   * time, and answers how many jobs were recovered, by reason; without it does only what judges
-   * nobody. Nothing to do where a server does it.
+   * Promotes jobs that are due. With {@code reapLeases} also reaps expired leases and ends jobs
+   * that are out of time, and answers how many jobs were recovered, by reason. Nothing to do where
+   * a server does it.
    */
-  Map<String, Integer> sweep(Timings timings, boolean judge);
+  Map<String, Integer> sweep(Timings timings, boolean reapLeases);
 
   /**
    * Enqueues the jobs of schedules that are due. The answer is how long until the next one is;
@@ -113,28 +114,31 @@ public interface JobSource {
   }
 
   /**
-   * Says for which kinds this worker has handlers, every half minute or so. Nothing to do where
-   * nobody would know.
+   * Announces the kinds that this worker has handlers for, every half minute or so. Nothing to do
+   * where a source does not keep them.
    */
   default void announce(List<String> queues, Collection<String> kinds) {}
 
   /**
-   * Whether a job of a kind that this worker does not know should be left for others, because one
-   * of them knows it or may come to. A source that cannot tell goes by how often it was left.
+   * Whether a job whose kind has no handler in this worker should be left for others, because one
+   * of them has a handler or may get one. A source that cannot tell goes by how often it was left.
    *
-   * @param patience how long nobody may know it
+   * @param timeout how long a job waits while no live worker has a handler
    */
-  default boolean mayBeKnown(LeasedJob job, Duration patience) {
+  default boolean mayHaveHandler(LeasedJob job, Duration timeout) {
     Duration left = Duration.ZERO;
     for (int attempt = 1; attempt < job.lease().attempt(); attempt++) {
       left = left.plus(UnknownKind.delay(attempt));
-      if (left.compareTo(patience) >= 0) {
+      if (left.compareTo(timeout) >= 0) {
         return false;
       }
     }
-    return patience.isPositive();
+    return timeout.isPositive();
   }
 
-  /** Calls {@code wake} with a queue's name whenever it may have work. A hint: polling goes on. */
+  /**
+   * Calls {@code wake} with a queue's name whenever it may have work. A hint: the worker polls as
+   * well.
+   */
   Subscription listen(Collection<String> queues, Consumer<String> wake);
 }

@@ -67,11 +67,11 @@ public final class Loop {
       return wait;
     } catch (SourceBusyException busy) {
       log.warn("{}: {} (trying again)", name, busy.getMessage());
-    } catch (SourceUnavailableException away) {
+    } catch (SourceUnavailableException unavailable) {
       // The source itself says so, once for all that ask it.
-      log.debug("{}: {} (trying again)", name, away.getMessage());
-    } catch (Throwable trouble) {
-      log.error("{} failed (trying again)", name, trouble);
+      log.debug("{}: {} (trying again)", name, unavailable.getMessage());
+    } catch (Throwable e) {
+      log.error("{} failed (trying again)", name, e);
     }
     Duration wait = backoff;
     backoff =
@@ -116,7 +116,7 @@ public final class Loop {
     }
   }
 
-  /** Begins no further round. The one under way goes on. */
+  /** Starts no further round. The current one continues. */
   public void end() {
     lock.lock();
     try {

@@ -11,8 +11,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
- * The job source for attempts, which cannot go on without an answer: it is asked until it gives
- * one.
+ * The job source for attempts, which cannot continue without an answer: calls are repeated until
+ * there is one.
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
@@ -35,9 +35,9 @@ public final class RetryingSource implements Publisher.Source {
     while (true) {
       try {
         return question.apply(source);
-      } catch (SourceUnavailableException away) {
+      } catch (SourceUnavailableException unavailable) {
         if (givenUp) {
-          throw away;
+          throw unavailable;
         }
         LockSupport.parkNanos(Loop.jittered(PAUSE).toNanos());
       }

@@ -1,8 +1,9 @@
 package dev.holdfast.worker.source;
 
 /**
- * The source cannot be reached now. Held jobs go on; the call is made again later. A source logs
- * that it is away, and that it is back, itself and once: those who get this say nothing more.
+ * The source cannot be reached now. Running jobs continue; the call is repeated later. A source
+ * logs that it is unavailable, and that it is back, itself and once: callers that catch this do not
+ * log it.
  */
 public sealed class SourceUnavailableException extends RuntimeException
     permits SourceBusyException {

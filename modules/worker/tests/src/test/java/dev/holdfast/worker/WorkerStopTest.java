@@ -90,7 +90,7 @@ class WorkerStopTest extends WorkerFixture {
     source.with(Samples.job());
     Worker worker = worker(this::awaitRelease).start();
     until(() -> begun.get() == 1);
-    source.away = true;
+    source.unavailable = true;
     release.countDown();
     assertThat(stopping(worker, Duration.ofMillis(500))).isLessThan(BEYOND.plusMillis(500));
   }
@@ -188,9 +188,9 @@ class WorkerStopTest extends WorkerFixture {
         .isInstanceOf(LeaseLostException.class);
   }
 
-  private static Duration stopping(Worker worker, Duration patience) {
+  private static Duration stopping(Worker worker, Duration timeout) {
     long start = System.nanoTime();
-    worker.stop(patience);
+    worker.stop(timeout);
     return Duration.ofNanos(System.nanoTime() - start);
   }
 

@@ -18,7 +18,7 @@ final class FileMutex {
   // no two threads of ours may have the file open.
   private static final Map<Path, ReentrantLock> OURS = new ConcurrentHashMap<>();
 
-  /** Done while nobody else does. */
+  /** Runs while no other holder of the lock does. */
   @FunctionalInterface
   interface Work<T> {
     T done() throws IOException;

@@ -32,7 +32,7 @@ import java.util.regex.Pattern;
  * the hook says so, git ends with all it started, and a {@link CancellationException} is thrown.
  */
 public final class Git {
-  /** How long one call may take, unless somebody wants it otherwise. */
+  /** How long one call may take by default. */
   public static final Duration TIMEOUT = Duration.ofHours(2);
 
   /** How long a server may say nothing while it sends what we asked for. */
@@ -83,7 +83,7 @@ public final class Git {
           Map.entry("core.splitIndex", "false"),
           Map.entry("init.defaultBranch", "main"),
           Map.entry("advice.detachedHead", "false"),
-          // A server that falls silent is given up; one that still counts its objects says little.
+          // A call to a server that sends nothing fails; one that counts its objects sends little.
           Map.entry("http.lowSpeedLimit", "1"),
           Map.entry("http.lowSpeedTime", "300"));
 
@@ -147,7 +147,7 @@ public final class Git {
     return new Git(home, allowed, timeout, time, cancelled, progress);
   }
 
-  /** The same git, which tells how far a clone or a fetch has come. */
+  /** The same git, which reports the progress of a clone or a fetch. */
   public Git telling(Consumer<String> listener) {
     return new Git(home, allowed, timeout, silence, cancelled, listener);
   }

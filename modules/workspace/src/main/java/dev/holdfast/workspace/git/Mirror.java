@@ -40,7 +40,7 @@ final class Mirror {
     this.gitDir = this.cache.resolve(name + ".git");
   }
 
-  /** Makes both clones, of which the program gets one, and tells the commit to begin with. */
+  /** Makes both clones, of which the program gets one, and returns the commit to begin with. */
   String cloneTo(Path work, Path shadow, @Nullable String recorded) throws IOException {
     return alone(
         () -> {
@@ -60,14 +60,14 @@ final class Mirror {
     git.run(Git.Place.of(cache), arguments.toArray(String[]::new));
   }
 
-  /** Whether it was damaged; it is gone then, and the next one who needs it makes it anew. */
+  /** Whether it was damaged; then it is deleted, and the next use makes a new one. */
   boolean wasBroken() throws IOException {
     return alone(
         () -> {
           if (!Files.exists(gitDir) || isSound()) {
             return false;
           }
-          log.warn("The mirror of {} is damaged and is made anew", repository.address());
+          log.warn("the mirror of {} is damaged and is cloned again", repository.address());
           FileTrees.delete(gitDir);
           return true;
         });

@@ -68,7 +68,7 @@ final class SnapshotRepository {
     return keep(index);
   }
 
-  /** The patch is the same on every machine: all that shapes it stands here. */
+  /** The patch is the same on every machine: all options that affect it are here. */
   void diff(String base, String tree, Path patch, long most) throws IOException {
     Files.deleteIfExists(patch);
     git.run(
@@ -235,7 +235,7 @@ final class SnapshotRepository {
       throw GitException.repository("the work folder " + work + " is gone, or no folder");
     }
     Path index = fresh();
-    // Left by a git that was killed; nobody else writes here.
+    // Left by a git that was killed; no other process writes here.
     Files.deleteIfExists(index.resolveSibling(index.getFileName() + ".lock"));
     Files.deleteIfExists(index);
     Path known = indexOf(base);

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a git that was killed leaves in a repository: locks, which every later one would run into,
- * and halves of packs. For whoever has the repository alone. The git of somebody who was killed
- * lives a moment longer: what is young may still be its.
+ * and halves of packs. Only for a process that has the repository alone. The git of a process that
+ * was killed lives a moment longer: what is young may still be its.
  */
 public final class StaleGitLocks {
   private static final Logger log = LoggerFactory.getLogger(StaleGitLocks.class);
@@ -77,7 +77,7 @@ public final class StaleGitLocks {
     try {
       Instant written = Files.getLastModifiedTime(file).toInstant();
       return Duration.between(written, Instant.now()).abs().compareTo(YOUNG) < 0;
-    } catch (IOException gone) {
+    } catch (IOException e) {
       return false;
     }
   }

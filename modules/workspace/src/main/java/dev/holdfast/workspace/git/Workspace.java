@@ -90,9 +90,9 @@ public final class Workspace {
     Mirror mirror = new Mirror(repository, cache, git);
     try {
       return build(place, repository, mirror, commit, git);
-    } catch (GitException trouble) {
-      if (trouble.failureClass() != FailureClass.TRANSIENT_RUNTIME || !mirror.wasBroken()) {
-        throw trouble;
+    } catch (GitException e) {
+      if (e.failureClass() != FailureClass.TRANSIENT_RUNTIME || !mirror.wasBroken()) {
+        throw e;
       }
     }
     return build(place, repository, mirror, commit, git);
@@ -142,7 +142,7 @@ public final class Workspace {
     return state.baseline();
   }
 
-  /** A git that was killed with its program must not be in the way of the next one's. */
+  /** Locks of a git that was killed with its program must not block the next one. */
   public void clearAway() throws IOException {
     StaleGitLocks.clear(work.resolve(".git"), git::checkCancelled);
   }

@@ -28,13 +28,13 @@ class AcceptedStepTest extends WorkspaceRunFixture {
 
   @Test
   void an_accepted_step_without_a_taken_over_workspace_is_run_by_the_program() throws Exception {
-    commands.heard(accepted());
+    commands.onCommand(accepted());
     assertThat(run("one", TELL + "echo $HOLDFAST_STEP_INDEX >> log").tree())
         .isEqualTo(undisturbedTree());
     assertThat(events).containsOnlyOnce(EventType.STEP_FAILED);
     assertThat(map(told("s1-2").get("failure")))
         .containsEntry(
-            "summary", "what was accepted is not here: it lies where the job was taken over");
+            "summary", "the accepted changes are on the worker where the job was taken over");
   }
 
   @Test
@@ -42,7 +42,7 @@ class AcceptedStepTest extends WorkspaceRunFixture {
     secrets = List.of("correct-horse-battery");
     TakenOver taken = new TakenOver("I log in by hand");
     Files.writeString(taken.work.resolve("by-hand"), secrets.getFirst());
-    commands.heard(accepted());
+    commands.onCommand(accepted());
     assertThatThrownBy(taken::end)
         .hasRootCauseInstanceOf(FailedException.class)
         .hasMessageContaining("the changes contain a secret of this worker");
@@ -55,7 +55,7 @@ class AcceptedStepTest extends WorkspaceRunFixture {
       throws Exception {
     TakenOver taken = new TakenOver("mine");
     FileTrees.delete(taken.work);
-    commands.heard(accepted());
+    commands.onCommand(accepted());
     taken.end();
     assertThat(events).containsOnlyOnce(EventType.HEAL_ESCALATED);
     assertThat(map(told("s1-3").get("failure")))

@@ -89,7 +89,7 @@ class StepContextTest extends WorkspaceRunFixture {
     String reason = "the \"proxy\" is\n{down}";
     TakenOver taken = new TakenOver(reason);
     Files.writeString(taken.work.resolve("by-hand"), "done by hand\n");
-    commands.heard(PendingCommand.NONE);
+    commands.onCommand(PendingCommand.NONE);
     taken.end();
     assertThat(told("s1-1").get("operator")).isNull();
     assertThat(map(told("s1-2").get("operator")))

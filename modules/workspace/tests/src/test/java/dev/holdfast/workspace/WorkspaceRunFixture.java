@@ -227,7 +227,7 @@ abstract class WorkspaceRunFixture {
     TakenOver(String reason) throws Exception {
       Thread.ofVirtual().start(this::run);
       await().atMost(SOON).until(() -> logged.contains("waiting"));
-      commands.heard(
+      commands.onCommand(
           new PendingCommand(false, true, null, new PendingCommand.HeldBy("ada", reason)));
       Map<String, Object> acked =
           Objects.requireNonNull(acknowledged.poll(SOON.toSeconds(), TimeUnit.SECONDS));

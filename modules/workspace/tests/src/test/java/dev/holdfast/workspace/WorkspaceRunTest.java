@@ -95,8 +95,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
     assertThat(result.tree()).isEqualTo(undisturbedTree());
     assertThat(result.changedFiles()).containsExactly("log");
     assertThat(logged)
-        .contains(
-            "── the workspace has changed while no step was at work, and is built anew: stray");
+        .contains("── the workspace has changed while no step ran, and is rebuilt: stray");
   }
 
   @Test
@@ -111,7 +110,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
         };
     WorkspaceRun.Result result = run("one", "echo $HOLDFAST_STEP_INDEX >> log");
     assertThat(result.tree()).isEqualTo(undisturbedTree());
-    assertThat(logged).contains("── the workspace is gone, and is built anew");
+    assertThat(logged).contains("── the workspace is gone, and is rebuilt");
     assertThat(events).doesNotContain(EventType.STEP_FAILED);
   }
 
@@ -169,7 +168,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
   void a_pause_stops_the_rebuild_and_uses_no_budget() throws Exception {
     beforeThirdPatch =
         () -> {
-          commands.heard(new PendingCommand(true, false, null, null));
+          commands.onCommand(new PendingCommand(true, false, null, null));
           Thread.ofVirtual().start(this::resumeOnceItIsHeldUp);
         };
     WorkspaceRun.Result result =
@@ -202,7 +201,7 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
     while (events.stream().filter(EventType.STEP_FAILED::equals).count() < 3) {
       Thread.onSpinWait();
     }
-    commands.heard(PendingCommand.NONE);
+    commands.onCommand(PendingCommand.NONE);
   }
 
   @Test

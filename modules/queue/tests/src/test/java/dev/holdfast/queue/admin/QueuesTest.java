@@ -223,12 +223,21 @@ class QueuesTest extends QueueFixture {
     add(job().queue("waiting").dependsOn(before.job()));
     queue.settle(succeed(before));
 
-    admin.pauseAll();
+    admin.pauseAllWorkers();
     for (String name : names) {
       assertThat(queue.claim(name, 1, "w:" + name, LEASE).jobs()).as(name).isEmpty();
-      assertThat(queue.claim(name, 1, "w:" + name, LEASE, "default").jobs()).as(name).isEmpty();
+      assertThat(queue.claim(name, 1, "w:" + name, LEASE, GRACE, "default").jobs())
+          .as(name)
+          .isEmpty();
     }
-    admin.resumeAll();
+    assertThat(admin.queues())
+        .allSatisfy(each -> assertThat(each.isPaused()).as(each.name()).isTrue())
+        .allSatisfy(each -> assertThat(each.pausedAt()).as(each.name()).isNull());
+    assertThat(admin.queue("empty", null).isPaused()).isTrue();
+    admin.resumeAllWorkers();
+    assertThat(admin.queues())
+        .allSatisfy(each -> assertThat(each.isPaused()).as(each.name()).isFalse());
+    assertThat(admin.queue("empty", null).isPaused()).isFalse();
     for (String name : names) {
       assertThat(queue.claim(name, 1, "w:" + name, LEASE).jobs()).as(name).hasSize(1);
     }

@@ -36,10 +36,10 @@ class BatchClaimTest extends BatchFixture {
   void a_row_by_row_claim_is_followed_by_batch_claims_only_in_a_backlog() {
     try (Queue usual = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT)) {
       queue.enqueue(jobs(350));
-      assertThat(usual.jobs().claimInBatches(QUEUE, 99, WORKER, LEASE).jobs()).hasSize(99);
-      assertThat(usual.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE).jobs()).hasSize(100);
+      assertThat(usual.jobs().claimInBatches(QUEUE, 99, WORKER, LEASE, GRACE).jobs()).hasSize(99);
+      assertThat(usual.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE, GRACE).jobs()).hasSize(100);
       assertThat(claims()).isZero();
-      assertThat(usual.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE).jobs()).hasSize(100);
+      assertThat(usual.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE, GRACE).jobs()).hasSize(100);
       assertThat(claims()).isEqualTo(1);
       assertThat(rows("RUNNING", 1)).isEqualTo(199);
       assertThat(usual.jobs().claim(QUEUE, 100, WORKER, LEASE).jobs()).hasSize(51);
@@ -62,7 +62,9 @@ class BatchClaimTest extends BatchFixture {
                 while (done.get() < jobs && !stopped.get()) {
                   List<LeasedJob> claimed =
                       i % 2 == 0
-                          ? own.jobs().claimInBatches(QUEUE, 7 + 10 * i, "w" + i, LEASE).jobs()
+                          ? own.jobs()
+                              .claimInBatches(QUEUE, 7 + 10 * i, "w" + i, LEASE, GRACE)
+                              .jobs()
                           : own.jobs().claim(QUEUE, 3 + i, "w" + i, LEASE).jobs();
                   claimed.forEach(job -> assertThat(ran.add(job.id())).isTrue());
                   if (i == 2) {
@@ -93,7 +95,7 @@ class BatchClaimTest extends BatchFixture {
     JobId other = add(job());
     try (Connection canceller = db.dataSource().getConnection()) {
       canceller.setAutoCommit(false);
-      assertThat(Cancel.of(canceller, List.of(job), false, "enough", GRACE, null)).hasSize(1);
+      assertThat(Cancel.of(canceller, List.of(job), false, "enough", null)).hasSize(1);
       // It waits a moment for the cancel, and then goes row by row.
       assertThat(inBatch(5)).extracting(Lease::job).containsExactly(other);
       assertThat(claims()).isZero();
@@ -128,7 +130,7 @@ class BatchClaimTest extends BatchFixture {
     JobId late = add(job().priority(9));
     JobId second = add(job());
     JobId first = add(job().priority(0).uniqueKey("k"));
-    assertThat(worker.claimInBatches(QUEUE, 2, WORKER, LEASE).jobs())
+    assertThat(worker.claimInBatches(QUEUE, 2, WORKER, LEASE, GRACE).jobs())
         .extracting(LeasedJob::id)
         .containsExactly(first, second);
     assertThat(inBatch(2)).extracting(Lease::job).containsExactly(late);
@@ -152,7 +154,7 @@ class BatchClaimTest extends BatchFixture {
     assertThat(inBatch(1)).hasSize(1);
     admin.limit(QUEUE, null);
     try (Queue other = batching(db.dataSource())) {
-      assertThat(other.jobs().claimInBatches(QUEUE, 3, "other", LEASE).jobs()).hasSize(3);
+      assertThat(other.jobs().claimInBatches(QUEUE, 3, "other", LEASE, GRACE).jobs()).hasSize(3);
     }
     assertThat(claims()).isEqualTo(1);
     admin.limit(QUEUE, 6);
@@ -179,7 +181,7 @@ class BatchClaimTest extends BatchFixture {
   void a_claim_over_http_is_not_in_batches_and_a_batch_claim_is_not_marked_as_http() {
     queue.enqueue(jobs(2));
     add(job().uniqueKey("a row of its own"));
-    assertThat(worker.claimRemotely(QUEUE, 1, "remote", LEASE, null).jobs()).hasSize(1);
+    assertThat(worker.claimRemotely(QUEUE, 1, "remote", LEASE, GRACE, null).jobs()).hasSize(1);
     assertThat(claims()).isZero();
     assertThat(claimedOverHttp("remote")).containsExactly(true);
     assertThat(inBatch(5)).hasSize(2);
@@ -234,7 +236,7 @@ class BatchClaimTest extends BatchFixture {
                 do {
                   jobs =
                       i % 2 == 0
-                          ? strict.jobs().claimInBatches(QUEUE, 20, "w" + i, LEASE).jobs()
+                          ? strict.jobs().claimInBatches(QUEUE, 20, "w" + i, LEASE, GRACE).jobs()
                           : strict.jobs().claim(QUEUE, 5, "w" + i, LEASE).jobs();
                   jobs.forEach(job -> assertThat(ran.add(job.id())).isTrue());
                 } while (!jobs.isEmpty());

@@ -12,6 +12,7 @@ import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
+import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +28,9 @@ abstract class BatchFixture extends QueueFixture {
     batching = batching(db.dataSource());
     worker = batching.jobs();
   }
+
+  /** Not the usual one. */
+  static final Duration OWN_GRACE = Duration.ofMinutes(7);
 
   /** Every claim of its workers is a batch claim. */
   static Queue batching(DataSource source) {
@@ -46,7 +50,7 @@ abstract class BatchFixture extends QueueFixture {
   }
 
   List<Lease> inBatch(int most) {
-    return worker.claimInBatches(QUEUE, most, WORKER, LEASE).jobs().stream()
+    return worker.claimInBatches(QUEUE, most, WORKER, LEASE, OWN_GRACE).jobs().stream()
         .map(LeasedJob::lease)
         .toList();
   }
@@ -93,10 +97,10 @@ abstract class BatchFixture extends QueueFixture {
 
   /** A verb on one job of a batch. */
   interface Verb {
-    Ack say(JobQueue queue, Lease lease);
+    Ack run(JobQueue queue, Lease lease);
   }
 
-  record Said(String name, Verb verb) {
+  record NamedVerb(String name, String method, Verb verb) {
     @Override
     public String toString() {
       return name;

@@ -55,7 +55,7 @@ class BatchReadTest extends BatchFixture {
         new Asked("heartbeat at", true, BatchReadTest::isHeard),
         new Asked("held by", 3, (q, job) -> q.jobs().heldBy(WORKER).size()),
         new Asked(
-            "may be known", true, (q, job) -> q.jobs().mayBeKnown(job, Duration.ofMinutes(1))));
+            "may be known", true, (q, job) -> q.jobs().mayHaveHandler(job, Duration.ofMinutes(1))));
   }
 
   private static JobState stateOf(Queue asked, JobId job) {

@@ -46,7 +46,7 @@ class BatchSettleTest extends BatchFixture {
     queue.enqueue(jobs(60));
     List<Lease> leases =
         Stream.of("a", "b", "c")
-            .flatMap(name -> worker.claimInBatches(QUEUE, 20, name, LEASE).jobs().stream())
+            .flatMap(name -> worker.claimInBatches(QUEUE, 20, name, LEASE, GRACE).jobs().stream())
             .map(LeasedJob::lease)
             .toList();
     worker.settle(

@@ -45,7 +45,7 @@ class ClaimCursorTest {
 
   /** Claims that have been slow for a while. */
   private void slowly(Claim.Taken... taken) {
-    for (int i = 1; i < ClaimCursor.NO_CHANCE; i++) {
+    for (int i = 1; i < ClaimCursor.SLOW_CLAIMS; i++) {
       cursors.claimed(cursors.next(), List.of(), SLOW);
     }
     cursors.claimed(cursors.next(), List.of(taken), SLOW);
@@ -113,14 +113,14 @@ class ClaimCursorTest {
     slowly(taken(5, 1_000));
     double[] from = cursors.next();
     cursors.claimed(from, List.of(), QUICK);
-    assertThat(cursors.shouldLookAgain(from)).isFalse();
-    assertThat(cursors.nextFullLook(from)).isEqualTo(Duration.ofNanos(2 * SLOW));
+    assertThat(cursors.shouldScanFully(from)).isFalse();
+    assertThat(cursors.nextFullScan(from)).isEqualTo(Duration.ofNanos(2 * SLOW));
     pass(Duration.ofMillis(250));
-    assertThat(cursors.shouldLookAgain(from)).isTrue();
+    assertThat(cursors.shouldScanFully(from)).isTrue();
     double[] start = cursors.next();
     assertThat(start).containsOnly(ClaimCursor.NONE);
-    assertThat(cursors.shouldLookAgain(start)).isFalse();
-    assertThat(cursors.nextFullLook(start)).isNull();
+    assertThat(cursors.shouldScanFully(start)).isFalse();
+    assertThat(cursors.nextFullScan(start)).isNull();
   }
 
   @Test

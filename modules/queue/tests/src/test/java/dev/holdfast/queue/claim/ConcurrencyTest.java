@@ -160,7 +160,7 @@ class ConcurrencyTest extends QueueFixture {
     Lease lost = claimOne();
     expire(lost);
     maintenance.reap(Duration.ZERO);
-    queue.cancel(lost.job(), false, "x", GRACE);
+    queue.cancel(lost.job(), false, "x");
     claimOne();
     assertThat(claim(1)).isEmpty();
   }
@@ -175,7 +175,7 @@ class ConcurrencyTest extends QueueFixture {
     assertThat(queue.heartbeat(List.of(keyed, limited), LEASE))
         .allMatch(result -> result.ack() == Ack.ACCEPTED);
     assertFull();
-    queue.cancel(List.of(keyed.job(), limited.job()), false, "enough", GRACE, null);
+    queue.cancel(List.of(keyed.job(), limited.job()), false, "enough", null);
     assertFull();
     queue.heartbeat(List.of(keyed, limited), LEASE);
     assertFull();
@@ -221,7 +221,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   private List<LeasedJob> claimOf(String tenant) {
-    return queue.claim(QUEUE, 10, WORKER, LEASE, tenant).jobs();
+    return queue.claim(QUEUE, 10, WORKER, LEASE, GRACE, tenant).jobs();
   }
 
   @Test
@@ -283,15 +283,15 @@ class ConcurrencyTest extends QueueFixture {
       turn.setAutoCommit(false);
       assertThat(
               new ClaimByRules()
-                  .takeInTurn(
+                  .takePage(
                       turn,
-                      new ClaimRequest(QUEUE, 1, WORKER, LEASE, null),
+                      new ClaimRequest(QUEUE, 1, WORKER, LEASE, GRACE, null),
                       RulesSnapshot.Key.FIRST,
                       RulesSnapshot.Key.FIRST)
                   .jobs())
           .hasSize(1);
       // It waits a moment for the turn to end, and then goes row by row.
-      assertThat(batching.jobs().claimInBatches(QUEUE, 5, "other", LEASE).jobs()).hasSize(2);
+      assertThat(batching.jobs().claimInBatches(QUEUE, 5, "other", LEASE, GRACE).jobs()).hasSize(2);
       assertThat(db.count("SELECT count(*) FROM holdfast.claim")).isZero();
       turn.commit();
     }
@@ -355,16 +355,16 @@ class ConcurrencyTest extends QueueFixture {
     admin.pause(QUEUE);
     assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
     admin.resume(QUEUE);
-    admin.pauseAll();
+    admin.pauseAllWorkers();
     assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
     admin.limit(QUEUE, 5);
     assertThat(claimByRules(new ClaimByRules(), 1)).isEmpty();
-    admin.resumeAll();
+    admin.resumeAllWorkers();
     assertThat(claimByRules(new ClaimByRules(), 1)).hasSize(1);
   }
 
   private static List<LeasedJob> claimByRules(ClaimByRules rules, int most) {
     Database database = Database.pooled(db.dataSource(), StatementObserver.NONE, 1);
-    return rules.take(database, new ClaimRequest(QUEUE, most, WORKER, LEASE, null)).jobs();
+    return rules.take(database, new ClaimRequest(QUEUE, most, WORKER, LEASE, GRACE, null)).jobs();
   }
 }

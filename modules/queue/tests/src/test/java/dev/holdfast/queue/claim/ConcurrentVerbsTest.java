@@ -65,15 +65,15 @@ class ConcurrentVerbsTest extends QueueFixture {
   }
 
   private Outcome cancelAfter(JobId job, First first) throws SQLException {
-    return after(first, () -> queue.cancel(job, true, "stop", GRACE).getFirst().outcome());
+    return after(first, () -> queue.cancel(job, true, "stop").getFirst().outcome());
   }
 
   private static void claim(Connection connection) throws SQLException {
     assertThat(
             new ClaimByRules()
-                .takeInTurn(
+                .takePage(
                     connection,
-                    new ClaimRequest(QUEUE, 1, WORKER, LEASE, null),
+                    new ClaimRequest(QUEUE, 1, WORKER, LEASE, GRACE, null),
                     RulesSnapshot.Key.FIRST,
                     RulesSnapshot.Key.FIRST)
                 .jobs())
@@ -134,8 +134,7 @@ class ConcurrentVerbsTest extends QueueFixture {
   void cancelling_a_job_that_is_being_cancelled_changes_nothing() throws SQLException {
     Lease lease = running();
     assertThat(
-            cancelAfter(
-                lease.job(), c -> Cancel.of(c, List.of(lease.job()), false, "first", GRACE, null)))
+            cancelAfter(lease.job(), c -> Cancel.of(c, List.of(lease.job()), false, "first", null)))
         .isEqualTo(Outcome.ALREADY_REQUESTED);
     assertThat(status(lease.job()).cancelReason()).isEqualTo("first");
   }
@@ -160,7 +159,7 @@ class ConcurrentVerbsTest extends QueueFixture {
     Lease lease = running();
     Ack ack =
         after(
-            c -> Cancel.of(c, List.of(lease.job()), false, "stop", GRACE, null),
+            c -> Cancel.of(c, List.of(lease.job()), false, "stop", null),
             () -> queue.settle(fail(lease, FLAKY)));
     assertThat(ack).isEqualTo(Ack.ACCEPTED);
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
@@ -173,7 +172,7 @@ class ConcurrentVerbsTest extends QueueFixture {
     Lease lease = running();
     Ack ack =
         after(
-            c -> Cancel.of(c, List.of(lease.job()), false, "stop", GRACE, null),
+            c -> Cancel.of(c, List.of(lease.job()), false, "stop", null),
             () -> queue.settle(succeed(lease)));
     assertThat(ack).isEqualTo(Ack.ACCEPTED);
     assertThat(events(lease.job()))
@@ -260,12 +259,7 @@ class ConcurrentVerbsTest extends QueueFixture {
             "cancel",
             (connection, leases) ->
                 Cancel.of(
-                    connection,
-                    leases.stream().map(Lease::job).toList(),
-                    false,
-                    "stop",
-                    GRACE,
-                    null)),
+                    connection, leases.stream().map(Lease::job).toList(), false, "stop", null)),
         new Named(
             "succeed",
             (connection, leases) ->

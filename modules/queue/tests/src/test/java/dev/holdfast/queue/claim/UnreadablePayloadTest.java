@@ -199,15 +199,14 @@ class UnreadablePayloadTest extends QueueFixture {
     JobId bad = add(job().concurrencyKey("b", 1));
     poison(bad, DAMAGED);
     ClaimByRules byRules = new ClaimByRules(1);
-    ClaimRequest request = new ClaimRequest(QUEUE, 10, WORKER, LEASE, null);
+    ClaimRequest request = new ClaimRequest(QUEUE, 10, WORKER, LEASE, GRACE, null);
     assertThat(byRules.take(database(), request).jobs())
         .extracting(LeasedJob::id)
         .containsExactly(good);
     assertThat(state(bad)).isEqualTo(JobState.PENDING);
     assertThatThrownBy(() -> byRules.take(database(), request))
         .isInstanceOfSatisfying(
-            DatabaseException.class,
-            trouble -> assertThat(UnreadableJobs.mayHelp(trouble)).isTrue());
+            DatabaseException.class, error -> assertThat(UnreadableJobs.mayHelp(error)).isTrue());
   }
 
   @Test
@@ -218,7 +217,7 @@ class UnreadablePayloadTest extends QueueFixture {
     int[] calls = new int[1];
     List<LeasedJob> read =
         apart.ifNeeded(
-            new ClaimRequest(QUEUE, 1, WORKER, Duration.ofNanos(1), null),
+            new ClaimRequest(QUEUE, 1, WORKER, Duration.ofNanos(1), GRACE, null),
             request -> failing("54000", request, () -> calls[0]++ == 0 ? all : List.of()));
     assertThat(read).isEmpty();
     assertThat(state(job)).isEqualTo(JobState.PENDING);
@@ -237,7 +236,7 @@ class UnreadablePayloadTest extends QueueFixture {
     Database database = database();
     return new UnreadableJobs(database, BACKOFF)
         .ifNeeded(
-            new ClaimRequest(QUEUE, jobs, WORKER, LEASE, null),
+            new ClaimRequest(QUEUE, jobs, WORKER, LEASE, GRACE, null),
             request ->
                 failing(state, request, () -> new ClaimByRules().take(database, request).jobs()));
   }

@@ -12,6 +12,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
@@ -23,7 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class CancelTest extends QueueFixture {
   private List<Cancellation> cancel(JobId job) {
-    return queue.cancel(job, false, "not needed", GRACE);
+    return queue.cancel(job, false, "not needed");
   }
 
   @ParameterizedTest
@@ -71,7 +72,7 @@ class CancelTest extends QueueFixture {
     Lease lease = running();
     cancel(lease.job());
     String before = row(lease.job());
-    assertThat(queue.cancel(lease.job(), true, "again", Duration.ZERO))
+    assertThat(queue.cancel(lease.job(), true, "again"))
         .containsExactly(
             new Cancellation(lease.job(), JobState.RUNNING, Outcome.ALREADY_REQUESTED));
     assertThat(row(lease.job())).isEqualTo(before);
@@ -111,7 +112,7 @@ class CancelTest extends QueueFixture {
     assertThat(claimOne().job()).isEqualTo(running.id());
     queue.settle(succeed(claimOne()));
 
-    assertThat(queue.cancel(parent.id(), true, "all of it", GRACE))
+    assertThat(queue.cancel(parent.id(), true, "all of it"))
         .containsExactlyInAnyOrder(
             new Cancellation(parent.id(), JobState.PENDING, Outcome.CANCELLED),
             new Cancellation(running.id(), JobState.RUNNING, Outcome.REQUESTED),
@@ -138,7 +139,7 @@ class CancelTest extends QueueFixture {
     Job child = job().parent(parent.id());
     queue.enqueue(List.of(parent, child));
     queue.settle(succeed(claimOne()));
-    queue.cancel(parent.id(), true, "children too", GRACE);
+    queue.cancel(parent.id(), true, "children too");
     assertThat(state(child.id())).isEqualTo(JobState.CANCELLED);
   }
 
@@ -147,16 +148,19 @@ class CancelTest extends QueueFixture {
     Job one = job();
     Job two = job().parent(one.id());
     queue.enqueue(List.of(one.parent(two.id()), two));
-    assertThat(queue.cancel(one.id(), true, "circle", GRACE)).hasSize(2);
+    assertThat(queue.cancel(one.id(), true, "circle")).hasSize(2);
   }
 
   @Test
-  void a_missing_reason_has_a_default_and_a_long_one_is_cut() {
+  void a_missing_reason_has_a_default_and_a_long_one_is_refused() {
     JobId silent = add(job());
-    queue.cancel(silent, false, "  ", GRACE);
+    queue.cancel(silent, false, "  ");
     assertThat(status(silent).cancelReason()).isEqualTo("requested");
     JobId long_ = add(job());
-    queue.cancel(long_, false, "r\0".repeat(5_000), GRACE);
+    assertRefused(Refusal.BAD_REASON, () -> queue.cancel(long_, false, "r".repeat(1_001)));
+    assertRefused(Refusal.BAD_REASON, () -> queue.cancel(long_, false, "r\0"));
+    assertThat(state(long_)).isEqualTo(JobState.PENDING);
+    queue.cancel(long_, false, "r".repeat(1_000));
     assertThat(status(long_).cancelReason()).hasSize(1_000);
   }
 
@@ -210,7 +214,7 @@ class CancelTest extends QueueFixture {
                   () ->
                       i == 0
                           ? queue.settle(new Settlement.Cancel(lease, null)) == Ack.ACCEPTED
-                          : maintenance.expire(Duration.ZERO).ended().contains(lease.job()));
+                          : maintenance.expire().ended().contains(lease.job()));
       assertThat(won.get(0)).isNotEqualTo(won.get(1));
       assertThat(state(lease.job())).isEqualTo(won.get(0) ? JobState.CANCELLED : JobState.FAILED);
     }

@@ -90,21 +90,21 @@ class CommandsTest extends QueueFixture {
     assertThat(first.stepId()).isEqualTo("s1");
     ask(lease.job(), CommandAction.HARD_RESET_STEP, "s1");
     PendingCommand.Recovery second = Objects.requireNonNull(heard(lease).recovery());
-    honour(lease, first, 2);
+    handle(lease, first, 2);
     assertThat(heard(lease).recovery()).as("a later request stays").isEqualTo(second);
     queue.command(lease.job(), new JobCommand(CommandAction.PAUSE, null, "bob", "not now"), null);
     assertThat(heard(lease))
         .as("with the operator who asked for it")
         .isEqualTo(new PendingCommand(true, false, second, null));
-    honour(lease, second, 3);
+    handle(lease, second, 3);
     assertThat(heard(lease)).isEqualTo(new PendingCommand(true, false, null, null));
     ask(lease.job(), CommandAction.RESUME, null);
     ask(lease.job(), CommandAction.RETRY_STEP, "s1");
-    honour(lease, Objects.requireNonNull(heard(lease).recovery()), 4);
+    handle(lease, Objects.requireNonNull(heard(lease).recovery()), 4);
     assertThat(heard(lease)).isEqualTo(PendingCommand.NONE);
   }
 
-  private void honour(Lease lease, PendingCommand.Recovery recovery, int attempt) {
+  private void handle(Lease lease, PendingCommand.Recovery recovery, int attempt) {
     queue.report(
         List.of(
             new Report.Step(

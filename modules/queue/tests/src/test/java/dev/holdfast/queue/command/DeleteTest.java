@@ -64,7 +64,7 @@ class DeleteTest extends QueueFixture {
     try (Queue batching =
         new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.batchFrom(0))) {
       JobId job = add(job());
-      assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE).jobs()).hasSize(1);
+      assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE, GRACE).jobs()).hasSize(1);
       assertThat(delete(job)).isEqualTo(Outcome.RUNNING);
       assertThat(queries.find(job)).isPresent();
     }
@@ -75,7 +75,7 @@ class DeleteTest extends QueueFixture {
     JobId awaited = add(job());
     JobId waiting = add(job().dependsOn(awaited));
     assertThat(delete(awaited)).isEqualTo(Outcome.AWAITED);
-    queue.cancel(awaited, false, "enough", GRACE);
+    queue.cancel(awaited, false, "enough");
     assertThat(delete(awaited)).as("it would let the other one run").isEqualTo(Outcome.AWAITED);
     maintenance.promote();
     assertThat(queries.find(waiting).orElseThrow().state()).isEqualTo(JobState.CANCELLED);

@@ -118,7 +118,7 @@ class EditTest extends QueueFixture {
     try (Queue batching =
         new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.batchFrom(0))) {
       JobId job = add(job());
-      assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE).jobs()).hasSize(1);
+      assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE, GRACE).jobs()).hasSize(1);
       assertThat(edit(job, FIRST)).isEqualTo(Outcome.ALREADY_RUNNING);
       assertThat(read(job).priority()).isEqualTo(5);
     }
@@ -133,7 +133,7 @@ class EditTest extends QueueFixture {
       editor.setAutoCommit(false);
       assertThat(Edit.one(editor, job, FIRST, new JacksonCodec(), null)).isPresent();
       assertThat(claim(1)).isEmpty();
-      assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE).jobs()).isEmpty();
+      assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE, GRACE).jobs()).isEmpty();
       editor.commit();
       editor.setAutoCommit(true);
     }

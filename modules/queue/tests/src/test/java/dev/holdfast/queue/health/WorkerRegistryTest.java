@@ -65,10 +65,10 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
     supervisor();
     start(1);
     silence("health");
-    assertThat(row().believed()).isEqualTo(HealthStatus.STARTING);
+    assertThat(row().effectiveStatus()).isEqualTo(HealthStatus.STARTING);
     assertThat(row().why()).isNull();
     silence("supervisor");
-    assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
+    assertThat(row().effectiveStatus()).isEqualTo(HealthStatus.CRASHED);
     assertThat(row().why()).startsWith("no report since");
   }
 
@@ -78,16 +78,16 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
     start(1);
     health.processes().beat(place(1), HealthStatus.HEALTHY, 4_711, null, DETAILS);
     silence("health");
-    assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
+    assertThat(row().effectiveStatus()).isEqualTo(HealthStatus.CRASHED);
     Json patient = new Json("{\"silentAfterMs\": 180000}");
     health.processes().beat(place(1), HealthStatus.HEALTHY, 4_711, null, patient);
     silence("health");
-    assertThat(row().believed()).isEqualTo(HealthStatus.HEALTHY);
+    assertThat(row().effectiveStatus()).isEqualTo(HealthStatus.HEALTHY);
     health
         .processes()
         .beat(place(1), HealthStatus.HEALTHY, 4_711, null, new Json("{\"silentAfterMs\": 5}"));
     silence("health");
-    assertThat(row().believed()).isEqualTo(HealthStatus.CRASHED);
+    assertThat(row().effectiveStatus()).isEqualTo(HealthStatus.CRASHED);
   }
 
   @Test
@@ -105,11 +105,11 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
     start(1);
     health
         .processes()
-        .beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler goes on", DETAILS);
+        .beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler still runs", DETAILS);
     health.processes().stopping(place(1), "stopped by ada: no need");
     health
         .processes()
-        .beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler goes on", DETAILS);
+        .beat(place(1), HealthStatus.HEALTHY, 4_711, null, "a handler still runs", DETAILS);
     assertThat(row().status()).isEqualTo(HealthStatus.STOPPING);
     assertThat(row().isStopped()).isFalse();
     assertThat(row().reason()).isEqualTo("stopped by ada: no need");
@@ -144,15 +144,15 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
     assertThat(row().reason()).isNull();
     health
         .processes()
-        .beat(place(2), HealthStatus.HEALTHY, 4_712, null, "a handler goes on", DETAILS);
-    assertThat(row().reason()).isEqualTo("a handler goes on");
+        .beat(place(2), HealthStatus.HEALTHY, 4_712, null, "a handler still runs", DETAILS);
+    assertThat(row().reason()).isEqualTo("a handler still runs");
     health.processes().beat(place(2), HealthStatus.HEALTHY, 4_712, null, DETAILS);
     assertThat(row().reason()).isNull();
     health.processes().ended(place(2), HealthStatus.STOPPING, 0, "restarted by ada", Duration.ZERO);
     assertThat(row().isStopped()).isFalse();
     health.processes().starting(place(3), 1, false);
     assertThat(row().isStartedAfterCrash()).isFalse();
-    health.processes().forgiven(place(3));
+    health.processes().resetRestarts(place(3));
     assertThat(row().restarts()).isZero();
   }
 
@@ -276,14 +276,14 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
     add(job());
     add(job().queue("other").concurrencyKey("key", 1));
     admin.pause("own");
-    assertThat(admin.allPausedSince()).isEmpty();
-    admin.pauseAll();
-    assertThat(admin.allPausedSince()).isPresent();
+    assertThat(admin.workersPausedAt()).isEmpty();
+    admin.pauseAllWorkers();
+    assertThat(admin.workersPausedAt()).isPresent();
     assertThat(claim(10)).isEmpty();
     assertThat(queue.claim("other", 10, WORKER, LEASE).jobs()).isEmpty();
     assertThat(admin.queues()).extracting(QueueStatus::name).doesNotContain("*");
-    assertThat(admin.resumeAll()).isTrue();
-    assertThat(admin.resumeAll()).isFalse();
+    assertThat(admin.resumeAllWorkers()).isTrue();
+    assertThat(admin.resumeAllWorkers()).isFalse();
     assertThat(claim(10)).hasSize(1);
     assertThat(queue.claim("other", 10, WORKER, LEASE).jobs()).hasSize(1);
     assertThat(admin.queues().stream().filter(q -> q.name().equals("own")).findFirst())

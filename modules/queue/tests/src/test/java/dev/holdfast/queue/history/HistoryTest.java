@@ -336,7 +336,7 @@ class HistoryTest extends QueueFixture {
     queue.enqueue(jobs(300));
     List<LeasedJob> batch = new ArrayList<>();
     while (batch.size() < 300) {
-      batch.addAll(queue.claimInBatches(QUEUE, 150, WORKER, LEASE).jobs());
+      batch.addAll(queue.claimInBatches(QUEUE, 150, WORKER, LEASE, GRACE).jobs());
     }
     assertThat(db.count("SELECT count(*) FROM holdfast.claim")).isPositive();
     queue.settle(batch.stream().<Settlement>map(each -> succeed(each.lease())).toList());

@@ -100,8 +100,8 @@ class CrashedSettleTest {
     while (true) {
       try {
         return queue.jobs().settle(batch);
-      } catch (DatabaseException away) {
-        assertThat(away.reason()).isEqualTo(DatabaseException.Reason.UNAVAILABLE);
+      } catch (DatabaseException unavailable) {
+        assertThat(unavailable.reason()).isEqualTo(DatabaseException.Reason.UNAVAILABLE);
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
       }
     }

@@ -101,7 +101,7 @@ class GroupCommitTest {
                   try {
                     assertThat(together.ask(job).id()).isEqualTo(job.id());
                     assertThat(durable.contains(job.id())).isTrue();
-                  } catch (DatabaseException away) {
+                  } catch (DatabaseException unavailable) {
                     refused++;
                   }
                 }

@@ -52,7 +52,7 @@ class LockOrderTest extends QueueFixture {
                         case 3 -> {
                           List<JobId> jobs =
                               (kind == 0 ? there : back).stream().map(Lease::job).toList();
-                          Cancel.of(connection, jobs, kind == 1, "enough", GRACE, null);
+                          Cancel.of(connection, jobs, kind == 1, "enough", null);
                           yield Set.of();
                         }
                         case 0 ->
@@ -101,10 +101,10 @@ class LockOrderTest extends QueueFixture {
                 try (Connection connection = db.dataSource().getConnection()) {
                   switch (i) {
                     case 0 -> Reap.lost(connection, Duration.ZERO, 50);
-                    case 1 -> Expire.late(connection, Duration.ZERO, 50);
+                    case 1 -> Expire.late(connection, 50);
                     case 2 -> {
                       for (LeasedJob job : queue.claim(QUEUE, 20, "a", Duration.ZERO).jobs()) {
-                        Cancel.of(connection, List.of(job.id()), true, "x", GRACE, null);
+                        Cancel.of(connection, List.of(job.id()), true, "x", null);
                       }
                     }
                     case 3 -> Retry.all(connection, ids(JobState.CANCELLED), null);

@@ -54,8 +54,8 @@ class PlanTest extends QueueFixture {
     try (Connection connection = single.getConnection()) {
       Sql.of("SELECT pg_stat_force_next_flush()").on(connection).list(row -> "");
       return Sql.of(sql).on(connection).only(row -> row.getLong(1));
-    } catch (SQLException trouble) {
-      throw new AssertionError(trouble);
+    } catch (SQLException e) {
+      throw new AssertionError(e);
     }
   }
 
@@ -150,10 +150,10 @@ class PlanTest extends QueueFixture {
     verbs.put("claim nothing", q -> q.jobs().claim("empty", 10, WORKER, LEASE));
     verbs.put("held", q -> q.jobs().heldBy(WORKER));
     verbs.put("settle", q -> q.jobs().settle(endings(q)));
-    verbs.put("cancel", q -> q.jobs().cancel(somebody, true, "x", GRACE));
+    verbs.put("cancel", q -> q.jobs().cancel(somebody, true, "x"));
     verbs.put("retry", q -> q.jobs().retry(List.of(somebody)));
     verbs.put("reap", q -> q.maintenance().reap(Duration.ZERO));
-    verbs.put("expire", q -> q.maintenance().expire(Duration.ZERO));
+    verbs.put("expire", q -> q.maintenance().expire());
     verbs.put("promote", q -> q.maintenance().promote());
     if (notEvenRetention) {
       verbs.put("retain", q -> q.maintenance().retain(JobState.SUCCEEDED, Duration.ofDays(7)));
@@ -274,7 +274,7 @@ class PlanTest extends QueueFixture {
         new Queue(single, new JacksonCodec(), Queue.Options.DEFAULT.connections(1).batchFrom(0))) {
       planned.jobs().enqueue(jobs(100));
       List<Settlement> all =
-          batching.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE).jobs().stream()
+          batching.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE, GRACE).jobs().stream()
               .<Settlement>map(leased -> succeed(leased.lease()))
               .toList();
       long scans = scansOf("job_finished");

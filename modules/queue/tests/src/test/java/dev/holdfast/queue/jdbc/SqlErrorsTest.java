@@ -83,7 +83,7 @@ class SqlErrorsTest extends QueueFixture {
                       "cancel",
                       connection -> {
                         tries.incrementAndGet();
-                        return Cancel.of(connection, List.of(parent.id()), true, "x", GRACE, null);
+                        return Cancel.of(connection, List.of(parent.id()), true, "x", null);
                       }));
       awaitLockWait();
       execute(other, "SELECT FROM holdfast.job WHERE id = '" + parent.id() + "' FOR UPDATE");
@@ -111,7 +111,7 @@ class SqlErrorsTest extends QueueFixture {
                       "cancel",
                       connection -> {
                         tries.incrementAndGet();
-                        return Cancel.of(connection, List.of(job), false, "x", GRACE, null);
+                        return Cancel.of(connection, List.of(job), false, "x", null);
                       }));
       awaitLockWait();
       other.commit();
@@ -135,7 +135,8 @@ class SqlErrorsTest extends QueueFixture {
                       .isInstanceOf(DatabaseException.class)
                       .hasMessage("verb: on purpose")
                       .satisfies(
-                          thrown -> assertThat(((DatabaseException) thrown).mayPass()).isTrue());
+                          thrown ->
+                              assertThat(((DatabaseException) thrown).isTransient()).isTrue());
                   return mine.get();
                 });
     assertThat(tried).containsOnly(5);
@@ -146,7 +147,7 @@ class SqlErrorsTest extends QueueFixture {
   void a_conflict_with_another_transaction_is_not_an_outage(String state) {
     DatabaseException busy =
         (DatabaseException) SqlErrors.thrown("verb", new SQLException("on purpose", state));
-    assertThat(busy.mayPass()).isTrue();
+    assertThat(busy.isTransient()).isTrue();
     assertThat(busy.isBusy()).isTrue();
     assertThat(busy.isOutage()).isFalse();
   }
@@ -171,7 +172,7 @@ class SqlErrorsTest extends QueueFixture {
   @Test
   void a_migration_conflict_is_not_reported_as_a_lost_connection() {
     assertThat(SqlErrors.ofMigration(new SQLException("deadlock detected", "40P01")))
-        .hasMessageContaining("another transaction was in the way")
+        .hasMessageContaining("another transaction blocked the migration")
         .hasMessageContaining("deadlock detected");
     assertThat(SqlErrors.ofMigration(new SQLException("gone", "08006")))
         .hasMessageContaining("the connection was lost");
@@ -192,8 +193,7 @@ class SqlErrorsTest extends QueueFixture {
         new Queue(
             db.empty().dataSource(),
             new JacksonCodec(),
-            new Queue.Options(
-                2, (verb, took, trouble) -> seen.add(verb + " " + (trouble != null))))) {
+            new Queue.Options(2, (verb, took, error) -> seen.add(verb + " " + (error != null))))) {
       assertThatThrownBy(() -> observed.queries().find(JobId.next()))
           .isInstanceOf(DatabaseException.class);
     }

@@ -89,7 +89,7 @@ class UniqueKeyTest extends QueueFixture {
 
   @Test
   void the_key_is_free_once_the_job_was_cancelled() {
-    queue.cancel(add(unique()), false, "x", GRACE);
+    queue.cancel(add(unique()), false, "x");
     JobId second = assertFree();
     queue.settle(new Settlement.Cancel(claimOne(), null));
     assertThat(state(second)).isEqualTo(JobState.CANCELLED);
@@ -100,7 +100,7 @@ class UniqueKeyTest extends QueueFixture {
   void the_key_is_free_once_the_job_timed_out_or_became_toxic() {
     JobId late = add(unique());
     set(late, "deadline = now() - interval '1 s'");
-    maintenance.expire(Duration.ZERO);
+    maintenance.expire();
     assertThat(state(late)).isEqualTo(JobState.FAILED);
     Lease toxic = addAndClaim(unique().maxCrashes(0));
     expire(toxic);
@@ -146,7 +146,7 @@ class UniqueKeyTest extends QueueFixture {
     queue.settle(fail(fourth, FLAKY));
     maintenance.promote();
     assertThat(state(first.job())).isEqualTo(JobState.PENDING);
-    queue.cancel(first.job(), false, "x", GRACE);
+    queue.cancel(first.job(), false, "x");
     JobId holder = queue.enqueue(job().unique(ONLY_PENDING)).id();
     assertThat(queue.retry(List.of(first.job()))).containsExactly(first.job());
     assertThat(queue.enqueue(job().unique(ONLY_PENDING))).isEqualTo(new Enqueued(holder, true));
@@ -304,7 +304,7 @@ class UniqueKeyTest extends QueueFixture {
           .hasMessageContaining("another open transaction")
           .hasMessageContaining("try again once that transaction has ended");
       assertThat(Duration.ofNanos(System.nanoTime() - asked))
-          .isGreaterThanOrEqualTo(Enqueue.KEY_PATIENCE);
+          .isGreaterThanOrEqualTo(Enqueue.KEY_LOCK_TIMEOUT);
       assertThat(db.count("SELECT count(*) FROM holdfast.job")).isZero();
       open.commit();
       assertHeldBy(first);
@@ -346,7 +346,7 @@ class UniqueKeyTest extends QueueFixture {
             DatabaseException.class,
             held -> {
               assertThat(held.reason()).isEqualTo(DatabaseException.Reason.UNIQUE_KEY_HELD);
-              assertThat(held.mayPass()).isTrue();
+              assertThat(held.isTransient()).isTrue();
               assertThat(held.isOutage()).isFalse();
             });
   }

@@ -70,7 +70,7 @@ class HeartbeatTest extends QueueFixture {
     Lease lost = running();
     expire(lost);
     maintenance.reap(Duration.ZERO);
-    queue.cancel(lost.job(), false, "away", GRACE);
+    queue.cancel(lost.job(), false, "away");
     Lease held = running();
     Lease unknown = new Lease(JobId.next(), 1);
     assertThat(queue.heartbeat(List.of(unknown, held, lost), LEASE))
@@ -178,7 +178,7 @@ class HeartbeatTest extends QueueFixture {
   void a_heartbeat_returns_the_reason_of_a_cancellation() {
     Lease lease = running();
     Lease other = running();
-    queue.cancel(lease.job(), false, "not needed any more", GRACE);
+    queue.cancel(lease.job(), false, "not needed any more");
     assertThat(queue.heartbeat(List.of(lease, other), LEASE))
         .containsExactlyInAnyOrder(
             new HeartbeatResult(lease, Ack.ACCEPTED, "not needed any more"),
@@ -190,7 +190,7 @@ class HeartbeatTest extends QueueFixture {
     Lease lease = running();
     running();
     assertThat(queue.commands(WORKER)).isEmpty();
-    queue.cancel(lease.job(), false, "stop", GRACE);
+    queue.cancel(lease.job(), false, "stop");
     assertThat(queue.commands(WORKER))
         .containsExactly(new HeartbeatResult(lease, Ack.ACCEPTED, "stop"));
     assertThat(queue.commands("another")).isEmpty();

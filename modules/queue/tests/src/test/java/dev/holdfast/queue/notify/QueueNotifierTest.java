@@ -117,7 +117,7 @@ class QueueNotifierTest extends QueueFixture {
     expire(lease);
     maintenance.reap(Duration.ZERO);
     assertThat(next()).isEqualTo(QUEUE);
-    queue.cancel(lease.job(), false, "x", GRACE);
+    queue.cancel(lease.job(), false, "x");
     queue.retry(List.of(lease.job()));
     assertThat(next()).isEqualTo(QUEUE);
     admin.pause(QUEUE);
@@ -206,7 +206,7 @@ class QueueNotifierTest extends QueueFixture {
   void many_enqueues_share_notifications() {
     AtomicInteger rang = new AtomicInteger();
     StatementObserver counting =
-        (verb, took, trouble) -> {
+        (verb, took, error) -> {
           if (verb.equals("notify")) {
             rang.incrementAndGet();
           }

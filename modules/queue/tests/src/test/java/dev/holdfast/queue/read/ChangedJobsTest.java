@@ -138,7 +138,7 @@ class ChangedJobsTest extends QueueFixture {
     set(slow.job(), "started_at = now() - interval '2 s'");
     queue.settle(succeed(slow));
     queue.settle(fail(running(), HOPELESS));
-    queue.cancel(add(job()), false, "x", GRACE);
+    queue.cancel(add(job()), false, "x");
     queue.settle(succeed(addAndClaim(job().owner("ours", "default"))));
     Lease early = running();
     queue.settle(succeed(early));

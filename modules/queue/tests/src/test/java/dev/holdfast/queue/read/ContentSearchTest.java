@@ -108,6 +108,32 @@ class ContentSearchTest extends QueueFixture {
   }
 
   @Test
+  void failed_jobs_older_than_all_that_are_counted_are_counted_too() {
+    failed("mail", "X", "no", 1);
+    failed("report", "X", "no", 1);
+    db.sql(
+        """
+        INSERT INTO holdfast.job (id, queue, kind, tenant, state, run_at, created_at, max_attempts,
+               max_crashes, priority, workspace, run_id, run_key, payload, finished_at)
+        SELECT id, 'q', 'many', 'default', 'CANCELLED', now(), now(), 3, 2, 5, 'default', id, 'x', '{}', now()
+          FROM (SELECT ('ffffffff-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id
+                  FROM generate_series(1, 20000) AS n) AS numbered
+        """);
+    JobCounts counts = queries.counts(JobFilter.ALL);
+    assertThat(counts.rows())
+        .containsExactlyInAnyOrder(
+            new JobCounts.Row(JobState.CANCELLED, "q", "many", 20_000),
+            new JobCounts.Row(JobState.FAILED, QUEUE, "mail", 1),
+            new JobCounts.Row(JobState.FAILED, QUEUE, "report", 1));
+    assertThat(counts.more()).isTrue();
+    assertThat(counts.partial())
+        .contains(JobState.CANCELLED, JobState.PENDING)
+        .doesNotContain(JobState.FAILED, JobState.RUNNING);
+    assertThat(queries.counts(search("kind:mail")).rows())
+        .containsExactly(new JobCounts.Row(JobState.FAILED, QUEUE, "mail", 1));
+  }
+
+  @Test
   void a_job_lists_its_dependencies_and_its_dependents() {
     JobId done = add(Job.of("fetch"));
     queue.settle(succeed(claimOne()));

@@ -39,7 +39,7 @@ class TenantTest extends QueueFixture {
   }
 
   private List<LeasedJob> claimFor(String tenant, int most) {
-    return queue.claim(QUEUE, most, WORKER, LEASE, tenant).jobs();
+    return queue.claim(QUEUE, most, WORKER, LEASE, GRACE, tenant).jobs();
   }
 
   // ---- claims
@@ -281,11 +281,11 @@ class TenantTest extends QueueFixture {
     JobId own = add(of("acme"));
     JobId foreign = add(of("other"));
     List<JobId> both = List.of(own, foreign);
-    assertThat(queue.cancel(both, false, "x", GRACE, "acme"))
+    assertThat(queue.cancel(both, false, "x", "acme"))
         .extracting(Cancellation::job)
         .containsExactly(own);
     assertThat(state(foreign)).isEqualTo(JobState.PENDING);
-    queue.cancel(foreign, false, "x", GRACE);
+    queue.cancel(foreign, false, "x");
     assertThat(queue.retry(both, "acme")).containsExactly(own);
     assertThat(state(foreign)).isEqualTo(JobState.CANCELLED);
   }

@@ -8,6 +8,7 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.Parallel;
@@ -34,13 +35,13 @@ class ExpireTest extends QueueFixture {
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
   private ReapResult expire() {
-    return maintenance.expire(Duration.ZERO);
+    return maintenance.expire();
   }
 
   @Test
   void a_worker_that_does_not_stop_within_the_grace_period_loses_its_lease() {
     Lease lease = running();
-    queue.cancel(lease.job(), false, "stop", MINUTE);
+    queue.cancel(lease.job(), false, "stop");
     assertThat(expire().ended()).isEmpty();
     set(lease.job(), "cancel_deadline = now() - interval '1 ms'");
 
@@ -50,7 +51,7 @@ class ExpireTest extends QueueFixture {
     Failure failure = failure(lease.job());
     assertThat(failure.code()).isEqualTo(Failure.CANCEL_TIMEOUT);
     assertThat(failure.category()).isEqualTo(FailureCategory.CANCELLED);
-    assertThat(failure.message()).contains(WORKER);
+    assertThat(failure.message()).isEqualTo(Failure.CANCEL_TIMEOUT_MESSAGE);
     assertThat(failure.retryable()).isFalse();
     assertThat(status(lease.job()).failures()).isZero();
     assertThat(queue.settle(succeed(lease))).isEqualTo(Ack.LEASE_LOST);
@@ -64,7 +65,8 @@ class ExpireTest extends QueueFixture {
     Lease lease = addAndClaim(job().timeout(MINUTE));
     assertThat(expire().requeued()).isEmpty();
     set(lease.job(), "started_at = now() - interval '61 s'");
-    assertThat(maintenance.expire(MINUTE).requeued()).as("within the grace period").isEmpty();
+    assertThat(expire().requeued()).as("within the grace period").isEmpty();
+    set(lease.job(), "started_at = now() - interval '91 s'");
 
     assertThat(expire().requeued()).containsExactly(lease.job());
 
@@ -72,7 +74,8 @@ class ExpireTest extends QueueFixture {
     assertThat(status(lease.job()).failures()).isEqualTo(1);
     assertThat(failure(lease.job()).code()).isEqualTo(Failure.ATTEMPT_TIMEOUT);
     assertThat(failure(lease.job()).category()).isEqualTo(FailureCategory.TIMEOUT);
-    assertThat(failure(lease.job()).message()).contains("60000 ms");
+    assertThat(failure(lease.job()).message())
+        .isEqualTo(Failure.ATTEMPT_TIMEOUT_MESSAGE.formatted(60_000));
     assertThat(queries.attempts(lease.job()).getFirst().outcome()).isEqualTo(AttemptOutcome.FAILED);
     assertThat(claimOne()).isEqualTo(new Lease(lease.job(), 2));
   }
@@ -120,11 +123,39 @@ class ExpireTest extends QueueFixture {
   void a_running_job_past_its_deadline_fails_after_the_grace_period() {
     Lease lease = addAndClaim(job().deadline(Instant.now().plusSeconds(3_600)));
     set(lease.job(), "deadline = now() - interval '10 s'");
-    assertThat(maintenance.expire(MINUTE).ended()).isEmpty();
+    assertThat(expire().ended()).isEmpty();
+    set(lease.job(), "deadline = now() - interval '31 s'");
     assertThat(expire().ended()).containsExactly(lease.job());
     assertThat(failure(lease.job()).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
     assertThat(status(lease.job()).failures()).isZero();
     assertThat(queue.settle(succeed(lease))).isEqualTo(Ack.LEASE_LOST);
+  }
+
+  @Test
+  void the_grace_period_is_that_of_the_worker_that_holds_the_job() {
+    Duration long_ = Duration.ofHours(2);
+    Lease cancelled = claimedWith(job(), long_);
+    Lease timedOut = claimedWith(job().timeout(MINUTE), long_);
+    Lease late = claimedWith(job().deadline(Instant.now().plusSeconds(3_600)), long_);
+    queue.cancel(cancelled.job(), false, "stop");
+    assertThat(
+            db.count(
+                "SELECT extract(epoch FROM cancel_deadline - cancel_requested_at)"
+                    + " FROM holdfast.job WHERE cancel_deadline IS NOT NULL"))
+        .isEqualTo(long_.toSeconds());
+    set(timedOut.job(), "started_at = now() - interval '1 hour'");
+    set(late.job(), "deadline = now() - interval '1 hour'");
+    assertThat(expire()).isEqualTo(new ReapResult(List.of(), List.of(), Set.of()));
+    set(timedOut.job(), "started_at = now() - interval '3 hours'");
+    set(late.job(), "deadline = now() - interval '3 hours'");
+    assertThat(expire().ended()).containsExactly(late.job());
+    assertThat(state(timedOut.job())).isEqualTo(JobState.RETRYING);
+    assertThat(state(cancelled.job())).isEqualTo(JobState.RUNNING);
+  }
+
+  private Lease claimedWith(Job job, Duration cancelGrace) {
+    add(job);
+    return queue.claim(QUEUE, 1, WORKER, LEASE, cancelGrace, null).jobs().getFirst().lease();
   }
 
   @Test
@@ -138,7 +169,7 @@ class ExpireTest extends QueueFixture {
   @Test
   void a_cancellation_outranks_a_deadline_and_a_deadline_outranks_a_timeout() {
     Lease lease = addAndClaim(job().timeout(MINUTE));
-    queue.cancel(lease.job(), false, "stop", MINUTE);
+    queue.cancel(lease.job(), false, "stop");
     set(
         lease.job(),
         "started_at = now() - interval '1 hour', deadline = now() - interval '1 hour',"
@@ -160,7 +191,7 @@ class ExpireTest extends QueueFixture {
     claim(100);
     db.sql("UPDATE holdfast.job SET deadline = now() - interval '1 hour'");
     List<JobId> ended =
-        Parallel.run(4, i -> () -> maintenance.expire(Duration.ZERO).ended()).stream()
+        Parallel.run(4, i -> () -> maintenance.expire().ended()).stream()
             .flatMap(List::stream)
             .toList();
     assertThat(ended).hasSize(200).doesNotHaveDuplicates();

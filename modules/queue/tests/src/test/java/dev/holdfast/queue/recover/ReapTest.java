@@ -113,7 +113,7 @@ class ReapTest extends QueueFixture {
   }
 
   private Lease claimedRemotely() {
-    return queue.claimRemotely(QUEUE, 1, WORKER, LEASE, null).jobs().getFirst().lease();
+    return queue.claimRemotely(QUEUE, 1, WORKER, LEASE, GRACE, null).jobs().getFirst().lease();
   }
 
   /** As if all of it had happened an hour ago. */
@@ -223,7 +223,7 @@ class ReapTest extends QueueFixture {
   @Test
   void a_job_with_a_cancel_request_is_cancelled_when_its_worker_died() {
     Lease lease = running();
-    queue.cancel(lease.job(), false, "stop", GRACE);
+    queue.cancel(lease.job(), false, "stop");
     expire(lease);
     assertThat(reap().ended()).containsExactly(lease.job());
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
@@ -309,10 +309,10 @@ class ReapTest extends QueueFixture {
           ((List<?>) both.get(0))
               .stream().map(HeartbeatResult.class::cast).findFirst().orElseThrow();
       // Unless the reap took longer than a heartbeat waits; then the next one has the result.
-      result = result.busy() ? queue.heartbeat(List.of(lease), LEASE).getFirst() : result;
+      result = result.rowLocked() ? queue.heartbeat(List.of(lease), LEASE).getFirst() : result;
       assertThat(result.ack()).isEqualTo(reaped ? Ack.LEASE_LOST : Ack.ACCEPTED);
       assertThat(status(lease.job()).crashes()).isEqualTo(reaped ? 1 : 0);
-      queue.cancel(lease.job(), false, "next", GRACE);
+      queue.cancel(lease.job(), false, "next");
     }
   }
 

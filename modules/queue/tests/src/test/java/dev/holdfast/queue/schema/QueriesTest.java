@@ -71,6 +71,12 @@ class QueriesTest {
     }
   }
 
+  @Test
+  void every_class_with_a_statement_is_named_on_the_page() throws IOException {
+    Set<String> named = Set.copyOf(quoted(Checkout.read(Checkout.file("docs/queries.md"))));
+    assertThat(named).containsAll(classesWithSql());
+  }
+
   /** Classes whose file names a table. */
   private static Set<String> classesWithSql() throws IOException {
     try (Stream<Path> files = Files.walk(Checkout.file("modules/queue/src/main/java"))) {

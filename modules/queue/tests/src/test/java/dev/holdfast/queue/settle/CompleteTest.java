@@ -99,7 +99,7 @@ class CompleteTest extends QueueFixture {
   @Test
   void the_completion_a_worker_reported_is_stored() {
     Lease lease = running();
-    queue.cancel(lease.job(), false, "stop", GRACE);
+    queue.cancel(lease.job(), false, "stop");
     Settlement cancel = new Settlement.Cancel(lease, new Json("{\"rows\": 7}"));
     assertThat(queue.complete(completion(cancel, "CANCELLED", "d")))
         .isEqualTo(new Verdict.Accepted(JobState.CANCELLED));

@@ -53,7 +53,7 @@ class UndeliveredTest extends QueueFixture {
           Thread.ofVirtual()
               .start(() -> givenBack.set(queue.undelivered(lease, FLAKY, Duration.ofHours(1))));
       HeartbeatResult result = queue.heartbeat(List.of(lease), LEASE).getFirst();
-      while (result.busy()) {
+      while (result.rowLocked()) {
         // The row is locked, perhaps by the undelivered report: that is no final result.
         result = queue.heartbeat(List.of(lease), LEASE).getFirst();
       }

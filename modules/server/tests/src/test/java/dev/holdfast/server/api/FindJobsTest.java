@@ -113,7 +113,7 @@ class FindJobsTest extends ServerTest {
     assertThat(problem.get("code").asText()).isEqualTo("queue_paused");
     assertThat(problem.at("/parameters/queue").asText()).isEqualTo(QUEUE);
     assertThat(problem.at("/parameters/jobs").asInt()).isEqualTo(1);
-    holdfast.admin().pauseAll();
+    holdfast.admin().pauseAllWorkers();
     JsonNode paused = get("/v1/info").at("/problems/0");
     assertThat(paused.get("message").asText()).doesNotContainPattern(":\\d\\d\\.\\d+Z");
     assertThat(paused.at("/parameters/since").asText()).endsWith("Z");

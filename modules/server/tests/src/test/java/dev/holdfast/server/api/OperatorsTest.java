@@ -146,7 +146,7 @@ class OperatorsTest extends ServerTest {
   void an_overlap_out_of_range_is_rejected(long millis) {
     bothRefuse(
         operator -> operator.rotateKey("000000000000", Duration.ofMillis(millis)),
-        "BAD_TIMING: the overlap of two keys must lie between 0 and 30 days");
+        "BAD_TIMING: the overlap of two keys must be between 0 and 30 days");
   }
 
   @ParameterizedTest

@@ -14,27 +14,27 @@ import org.junit.jupiter.api.Test;
 
 /** The queue logs an outage itself; every other failure of a periodic task is logged here. */
 class PeriodicTasksTest {
-  private static DatabaseException trouble(Reason reason, String state) {
+  private static DatabaseException exception(Reason reason, String state) {
     return new DatabaseException(reason, "on purpose", new SQLException("on purpose", state));
   }
 
-  private static Level told(RuntimeException trouble) {
+  private static Level levelOf(RuntimeException error) {
     Logger logger = new LoggerContext().getLogger("periodic");
     ListAppender<ILoggingEvent> log = new ListAppender<>();
     log.start();
     logger.setLevel(Level.DEBUG);
     logger.addAppender(log);
-    PeriodicTasks.logFailure(logger, "a task", trouble);
+    PeriodicTasks.logFailure(logger, "a task", error);
     assertThat(log.list).hasSize(1);
     return log.list.getFirst().getLevel();
   }
 
   @Test
   void an_outage_is_logged_at_debug_a_busy_database_at_warn_and_the_rest_at_error() {
-    assertThat(told(trouble(Reason.UNAVAILABLE, "08006"))).isEqualTo(Level.DEBUG);
-    assertThat(told(trouble(Reason.UNAVAILABLE, "55P03"))).isEqualTo(Level.WARN);
-    assertThat(told(trouble(Reason.UNAVAILABLE, "57014"))).isEqualTo(Level.WARN);
-    assertThat(told(trouble(Reason.NOT_ALLOWED, "42501"))).isEqualTo(Level.ERROR);
-    assertThat(told(new IllegalStateException("a bug"))).isEqualTo(Level.ERROR);
+    assertThat(levelOf(exception(Reason.UNAVAILABLE, "08006"))).isEqualTo(Level.DEBUG);
+    assertThat(levelOf(exception(Reason.UNAVAILABLE, "55P03"))).isEqualTo(Level.WARN);
+    assertThat(levelOf(exception(Reason.UNAVAILABLE, "57014"))).isEqualTo(Level.WARN);
+    assertThat(levelOf(exception(Reason.NOT_ALLOWED, "42501"))).isEqualTo(Level.ERROR);
+    assertThat(levelOf(new IllegalStateException("a bug"))).isEqualTo(Level.ERROR);
   }
 }

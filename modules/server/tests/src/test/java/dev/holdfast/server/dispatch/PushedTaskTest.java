@@ -155,10 +155,7 @@ public class PushedTaskTest extends PushFixture {
     status = 500;
     before =
         task -> {
-          holdfast
-              .jobs()
-              .cancel(
-                  JobId.parse(task.get("taskId").asText()), false, "enough", Duration.ofHours(1));
+          holdfast.jobs().cancel(JobId.parse(task.get("taskId").asText()), false, "enough");
           callback(task, "started", Map.of("attempt", 1, "workerId", "w9"))
               .is(409, "task_already_terminal");
           return true;

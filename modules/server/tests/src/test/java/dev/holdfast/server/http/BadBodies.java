@@ -101,11 +101,11 @@ final class BadBodies extends BadCases {
     control("a takeover of nothing", 409, "job_not_running", "{\"action\":\"takeover\"}");
     control("an unknown field", 422, "unknown_field", "{\"action\":\"pause\",\"by\":\"me\"}");
     control(
-        "a reason with NUL", 422, "invalid_value", "{\"action\":\"pause\",\"reason\":\"\\u0000\"}");
+        "a reason with NUL", 422, "bad_reason", "{\"action\":\"pause\",\"reason\":\"\\u0000\"}");
     control(
         "a reason of 1001 characters",
         422,
-        "invalid_value",
+        "bad_reason",
         "{\"action\":\"pause\",\"reason\":\"" + "r".repeat(1_001) + "\"}");
   }
 

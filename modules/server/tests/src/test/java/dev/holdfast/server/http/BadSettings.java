@@ -34,12 +34,12 @@ final class BadSettings extends BadCases {
     bulk(
         "a reason of 1001 characters",
         422,
-        "invalid_value",
+        "bad_reason",
         "{\"ids\":[\"" + b.pending + "\"],\"reason\":\"" + "r".repeat(1_001) + "\"}");
     bulk(
         "a reason with NUL",
         422,
-        "invalid_value",
+        "bad_reason",
         "{\"ids\":[\"" + b.pending + "\"],\"reason\":\"\\u0000\"}");
   }
 

@@ -234,11 +234,15 @@ final class BadWorkerBodies extends BadCases {
         "invalid_value",
         failed + "\"failureSignature\":\"" + "s".repeat(1_001) + "\"");
     step(
-        "honoured at the end",
+        "a handled command at the end",
         422,
         "invalid_value",
-        done + "\"honoured\":\"2025-01-15T10:00:00Z\"");
-    step("honoured tomorrow", 422, "invalid_value", running + "\"honoured\":\"tomorrow\"");
+        done + "\"handledCommand\":\"2025-01-15T10:00:00Z\"");
+    step(
+        "a command handled tomorrow",
+        422,
+        "invalid_value",
+        running + "\"handledCommand\":\"tomorrow\"");
     step(
         "a result over 1 MiB",
         413,

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that no HTTP client library would send. */
 public class RawHttpTest extends ServerTest {
-  private static final int PATIENCE_MS = 60_000;
+  private static final int TIMEOUT_MS = 60_000;
   private static final Pattern LENGTH = Pattern.compile("Content-Length: (\\d+)");
   private static final String END_OF_HEADERS = "\r\n\r\n";
 
@@ -44,7 +44,7 @@ public class RawHttpTest extends ServerTest {
   /** The response until the server closes the connection. */
   private String sent(String request) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.url().getPort())) {
-      socket.setSoTimeout(PATIENCE_MS);
+      socket.setSoTimeout(TIMEOUT_MS);
       OutputStream out = socket.getOutputStream();
       try {
         out.write(request.getBytes(StandardCharsets.ISO_8859_1));
@@ -257,7 +257,7 @@ public class RawHttpTest extends ServerTest {
   /** The response until the server closes the connection, which it must. */
   private String untilClosed(String request) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.url().getPort())) {
-      socket.setSoTimeout(PATIENCE_MS);
+      socket.setSoTimeout(TIMEOUT_MS);
       socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
       return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
     } catch (SocketException reset) {

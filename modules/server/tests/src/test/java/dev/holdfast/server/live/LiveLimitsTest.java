@@ -24,6 +24,7 @@ import dev.holdfast.server.routing.AnswerCache;
 import dev.holdfast.server.routing.RequestHandler;
 import dev.holdfast.server.routing.Router;
 import dev.holdfast.testkit.DatabaseExtension;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import io.helidon.webserver.WebServer;
 import java.io.IOException;
@@ -32,9 +33,13 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -48,14 +53,17 @@ class LiveLimitsTest {
   private static final int MOST = 3;
   private static final int MOST_OF_ONE = 2;
   private static final Duration SIGN_OF_LIFE = Duration.ofMillis(200);
+  private static final Duration HALF_A_REST = Duration.ofSeconds(5);
   private static final String TOPIC = "queue:x:status";
 
+  private final TestDatabase db;
   private final Holdfast holdfast;
   private final LiveFeeds feeds;
   private final WebServer web;
   private final URI url;
 
   LiveLimitsTest(TestDatabase db) {
+    this.db = db;
     holdfast = Holdfast.on(db.dataSource());
     Queue queue = holdfast.queue();
     ServerOptions options = ServerOptions.DEFAULT.port(0);
@@ -65,7 +73,7 @@ class LiveLimitsTest {
     feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST, MOST_OF_ONE);
     Keyring keyring = new Keyring(queue.access());
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());
-    SlowRequestTimeout patience = new SlowRequestTimeout(Duration.ofSeconds(15));
+    SlowRequestTimeout timeout = new SlowRequestTimeout(Duration.ofSeconds(15));
     Authenticator gate =
         new Authenticator(
             queue.access(),
@@ -73,15 +81,15 @@ class LiveLimitsTest {
             new Sessions(keyring, Clock.systemUTC()),
             options,
             queue.queries()::heartbeatAt);
-    RequestHandler door =
+    RequestHandler handler =
         new RequestHandler(
             new Router(new EventsApi(feeds, gate, SIGN_OF_LIFE).routes()),
             gate,
             new HostOriginPolicy(options),
-            patience,
+            timeout,
             new AnswerCache(feeds::lastEvent),
             RequestObserver.NONE);
-    web = HoldfastServer.web(options, door, patience);
+    web = HoldfastServer.web(options, handler, timeout);
     url = URI.create("http://127.0.0.1:" + web.port());
   }
 
@@ -109,6 +117,47 @@ class LiveLimitsTest {
             "GET /v1/events?topics=queue:x:* HTTP/1.1\r\nHost: localhost\r\n\r\n"
                 .getBytes(StandardCharsets.US_ASCII));
     return socket;
+  }
+
+  /** A slow poll is followed by a rest of ten seconds; a page that is opened then is not empty. */
+  @Test
+  @OnlyWithAll
+  void a_new_subscriber_does_not_wait_for_the_end_of_a_rest() throws Exception {
+    List<Duration> waits = new ArrayList<>();
+    // Several times, because the machine may stall for as long as a rest.
+    do {
+      waits.add(waitAfterSlowPoll());
+    } while (waits.getLast().compareTo(HALF_A_REST) > 0 && waits.size() < 4);
+    assertThat(waits.getLast()).as("waits: %s", waits).isLessThan(HALF_A_REST);
+  }
+
+  private Duration waitAfterSlowPoll() throws Exception {
+    String topic = "?topics=queue:status";
+    try (Connection slow = db.connection();
+        Statement lock = slow.createStatement()) {
+      slow.setAutoCommit(false);
+      lock.execute("LOCK TABLE holdfast.job IN ACCESS EXCLUSIVE MODE");
+      try (LiveStream first = LiveStream.open(url, topic, null)) {
+        await()
+            .atMost(SOON)
+            .until(
+                () ->
+                    db.count(
+                            "SELECT count(*) FROM pg_stat_activity"
+                                + " WHERE datname = ? AND wait_event_type = 'Lock'",
+                            db.name())
+                        > 0);
+        Thread.sleep(1_500); // which the poll takes, and nine times of which it rests
+        slow.rollback();
+        first.next("queue:status");
+      }
+    }
+    await().atMost(SOON).until(() -> feeds.subscribers() == 0);
+    long opened = System.nanoTime();
+    try (LiveStream second = LiveStream.open(url, topic, null)) {
+      second.next("queue:status");
+      return Duration.ofNanos(System.nanoTime() - opened);
+    }
   }
 
   @Test

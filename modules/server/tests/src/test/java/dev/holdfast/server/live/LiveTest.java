@@ -9,9 +9,11 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.ServerTest;
@@ -80,6 +82,25 @@ public class LiveTest extends ServerTest {
       assertThat(told.get("state").asText()).isEqualTo("RUNNING");
       assertThat(told.get("kind").asText()).isEqualTo("echo");
       assertThat(told.get("workerId").asText()).isEqualTo("w1");
+    }
+  }
+
+  @Test
+  void a_pause_of_all_workers_pauses_each_queue_also_one_that_became_empty() {
+    enqueued();
+    JsonNode task = leased();
+    String topic = "queue:work:status";
+    try (LiveStream live = listen("?topics=" + topic)) {
+      assertThat(live.next().data().get("paused").asBoolean()).isFalse();
+      Lease lease = new Lease(JobId.parse(task.get("taskId").asText()), 1);
+      holdfast.jobs().settle(new Settlement.Succeed(lease, Json.EMPTY));
+      live.next(topic, data -> data.get("running").asInt() == 0);
+      holdfast.admin().pauseAllWorkers();
+      LiveStream.Event paused = live.next(topic, data -> data.get("paused").asBoolean());
+      assertThat(paused.data().get("workersPausedAt").asText()).isNotBlank();
+      assertThat(paused.data().has("pausedAt")).isFalse();
+      holdfast.admin().resumeAllWorkers();
+      live.next(topic, data -> !data.get("paused").asBoolean());
     }
   }
 
@@ -350,7 +371,7 @@ public class LiveTest extends ServerTest {
     Queue.Options counting =
         new Queue.Options(
             8,
-            (verb, took, trouble) -> {
+            (verb, took, error) -> {
               if (verb.equals("changes")) {
                 looks.incrementAndGet();
               }

@@ -175,10 +175,10 @@ public class LiveWorkersTest extends ServerTest {
       health.processes().clear("here");
       live.next(Topics.HEALTH, data -> data.get("status").asText().equals("healthy"));
       enqueued();
-      holdfast.admin().pauseAll();
+      holdfast.admin().pauseAllWorkers();
       LiveStream.Event paused = reason(live, "all_paused");
       assertThat(paused.data().get("status").asText()).isEqualTo("degraded");
-      holdfast.admin().resumeAll();
+      holdfast.admin().resumeAllWorkers();
       live.next(Topics.HEALTH, data -> data.get("status").asText().equals("healthy"));
     }
   }

@@ -12,7 +12,12 @@ import org.junit.jupiter.api.Test;
 class QueueFiguresTest {
   private static QueueStatus queue(String name, long due, long running, @Nullable Instant paused) {
     return new QueueStatus(
-        name, due, 0, 0, 0, running, null, null, paused, null, null, false, null);
+        name, due, 0, 0, 0, running, null, null, paused, null, null, null, false, null);
+  }
+
+  private static QueueStatus whileAllWorkersArePaused(String name, long due) {
+    return new QueueStatus(
+        name, due, 0, 0, 0, 0, null, null, null, Instant.EPOCH, null, null, false, null);
   }
 
   private static @Nullable Long emptyInMs(Map<String, Double> rates, QueueStatus... queues) {
@@ -36,5 +41,6 @@ class QueueFiguresTest {
     assertThat(emptyInMs(rates, moving, queue("unserved", 60_000, 0, null))).isNull();
     assertThat(emptyInMs(rates, moving, queue("paused", 1, 0, Instant.EPOCH))).isNull();
     assertThat(emptyInMs(rates, moving, queue("paused", 0, 0, Instant.EPOCH))).isEqualTo(0);
+    assertThat(emptyInMs(rates, whileAllWorkersArePaused("a", 100))).isNull();
   }
 }

@@ -41,7 +41,7 @@ public class ResponseCacheTest extends ApiTest {
               "/v1/jobs/count?state=FAILED",
               "/v1/jobs?state=RUNNING&brief=true&limit=12"),
           List.of("/v1/queues"),
-          List.of("/v1/jobs?brief=true&limit=50", "/v1/jobs/counts"),
+          List.of("/v1/jobs?limit=50", "/v1/jobs/counts"),
           List.of("/v1/workers"),
           List.of("/v1/info"),
           List.of("/v1/failures"),
@@ -71,7 +71,7 @@ public class ResponseCacheTest extends ApiTest {
         Holdfast.on(
             db.dataSource(db.url(), 10),
             new JacksonCodec(),
-            new Queue.Options(8, (verb, took, trouble) -> counted.incrementAndGet()));
+            new Queue.Options(8, (verb, took, error) -> counted.incrementAndGet()));
     HoldfastServer started = HoldfastServer.start(observed, ServerOptions.DEFAULT.port(0));
     return new RunningServer(
         started.url(),

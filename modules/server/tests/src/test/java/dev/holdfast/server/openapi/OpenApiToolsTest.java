@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 public class OpenApiToolsTest extends ServerTest {
   private static final Path TOOLS = Path.of("openapi").toAbsolutePath();
   private static final Path INSTALLED = Path.of("target", "openapi").toAbsolutePath();
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  private static final Duration TIMEOUT = Duration.ofMinutes(10);
   private static final int CANNOT_INSTALL = 77;
 
   OpenApiToolsTest(TestDatabase db) {
@@ -40,7 +40,7 @@ public class OpenApiToolsTest extends ServerTest {
 
   private static void assertDone(String... command) {
     try (ChildProcess process = ChildProcess.command(command)) {
-      int code = process.awaitExit(PATIENCE);
+      int code = process.awaitExit(TIMEOUT);
       String said = String.join("\n", process.lines());
       assumeTrue(code != CANNOT_INSTALL, said);
       assertThat(code).as(said).isZero();

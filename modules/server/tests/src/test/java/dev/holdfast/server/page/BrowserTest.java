@@ -36,7 +36,7 @@ class BrowserTest extends PageFixture {
     assertThat(browser.script("return document.querySelectorAll('canvas').length")).isEqualTo(3L);
     // The plot shows ended jobs and is not empty.
     Awaitility.await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .untilAsserted(
             () ->
                 assertThat(
@@ -125,10 +125,23 @@ class BrowserTest extends PageFixture {
     open("#/info");
     browser.awaitText("PostgreSQL", "Schema", "None.", "this server has no API keys");
     assertThat(browser.text()).doesNotContain("development");
-    holdfast.admin().pauseAll();
+    holdfast.admin().pauseAllWorkers();
     enqueued();
     browser.awaitText("All workers are paused since", "and 1 job waits", "Resume all workers");
     browser.awaitText("degraded");
+  }
+
+  @Test
+  void a_queue_is_shown_as_paused_while_all_workers_are() {
+    enqueued();
+    open("#/queues");
+    browser.awaitText("work");
+    holdfast.admin().pauseAllWorkers();
+    browser.awaitText("all workers paused", "Pause");
+    browser.go("#/queues/work");
+    browser.awaitText("all workers paused", "Pause");
+    holdfast.admin().resumeAllWorkers();
+    browser.awaitNoText("all workers paused");
   }
 
   @Test
@@ -181,9 +194,9 @@ class BrowserTest extends PageFixture {
     open("");
     browser.type("body", "g", "j");
     browser.awaitText("All jobs:");
-    Awaitility.await().atMost(PATIENCE).until(() -> browser.focused().equals("h1"));
+    Awaitility.await().atMost(TIMEOUT).until(() -> browser.focused().equals("h1"));
     browser.type("body", "/");
-    Awaitility.await().atMost(PATIENCE).until(() -> browser.focused().equals("input"));
+    Awaitility.await().atMost(TIMEOUT).until(() -> browser.focused().equals("input"));
     browser.go("#/queues");
     browser.awaitText("Oldest due");
     browser.open(server.url(), "");

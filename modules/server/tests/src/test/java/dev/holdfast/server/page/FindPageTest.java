@@ -89,12 +89,12 @@ class FindPageTest extends InBrowser {
     browser.awaitText("All jobs:");
     String slow = ".facets a[href*='queue%3Aslow']";
     Awaitility.await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .untilAsserted(() -> assertThat(browser.awaitElement(slow).getText()).contains("2"));
     browser.awaitElement(slow).click();
     browser.awaitElement(".facets a[href*='kind%3Areport']").click();
     browser.awaitNoText("smtp");
-    Awaitility.await().atMost(PATIENCE).until(() -> rows() == 1);
+    Awaitility.await().atMost(TIMEOUT).until(() -> rows() == 1);
     assertThat(browser.script("return document.getElementById('search').value"))
         .isEqualTo("queue:slow kind:report");
   }
@@ -165,7 +165,7 @@ class FindPageTest extends InBrowser {
     supervised(HealthStatus.HEALTHY);
     enqueued();
     holdfast.admin().pause(QUEUE);
-    holdfast.admin().pauseAll();
+    holdfast.admin().pauseAllWorkers();
     open("");
     browser.awaitText("All workers are paused since", "Queue 'work' is paused and 1 job waits");
     assertThat(browser.text()).doesNotContain("POST /v1");
@@ -252,7 +252,7 @@ class FindPageTest extends InBrowser {
     browser.awaitElement("dialog input[name=cron]").clear();
     browser.type("dialog input[name=cron]", "@hourly");
     browser.press("//dialog", "Change");
-    Awaitility.await().atMost(PATIENCE).until(() -> !browser.has("dialog[open]"));
+    Awaitility.await().atMost(TIMEOUT).until(() -> !browser.has("dialog[open]"));
     JsonNode changed = client.get("/v1/schedules/nightly", null).ok();
     assertThat(changed.at("/cron").asText()).isNotEqualTo("0 3 * * *");
     assertThat(changed.at("/maxAttempts").asInt()).as("what the form does not have").isEqualTo(7);

@@ -67,7 +67,7 @@ class HistoryPageTest extends InBrowser {
 
   private void awaitDrawn(int chart, int series, int least, int most) {
     Awaitility.await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .untilAsserted(() -> assertThat(drawn(chart, series)).isBetween((long) least, (long) most));
   }
 

@@ -40,7 +40,7 @@ public abstract class InBrowser extends ApiTest {
   protected static final String[] PAGES = {
     "#/", "#/queues", "#/jobs", "#/workers", "#/info", "#/failures", "#/schedules", "#/runs"
   };
-  protected static final Duration PATIENCE = SOON;
+  protected static final Duration TIMEOUT = SOON;
 
   // The tables with data of a test. The key that signs tokens is the server's.
   private static final String NOTHING_YET =
@@ -94,7 +94,7 @@ public abstract class InBrowser extends ApiTest {
     configure.accept(processes.folder());
     ChildProcess process =
         processes.launch("server", "--port", Integer.toString(port)).on(db).begin();
-    String url = process.awaitLine("^ready: .* at (http\\S+)$", PATIENCE).group(1);
+    String url = process.awaitLine("^ready: .* at (http\\S+)$", TIMEOUT).group(1);
     return new RunningServer(URI.create(url), processes::close);
   }
 

@@ -91,7 +91,7 @@ class JobActionsPageTest extends PageFixture {
       assertThat(browser.awaitElement("dialog p").getText()).endsWith(each[3]);
       browser.answer("", each[1]);
       Awaitility.await()
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .until(() -> Wire.text(client.get("/v1/jobs/" + id, null).ok()).contains(each[2]));
     }
     browser.go(job(task) + "?tab=events");
@@ -196,9 +196,7 @@ class JobActionsPageTest extends PageFixture {
     browser.awaitText("it broke");
     assertThat(browser.disabledButtons()).contains("Cancel …").doesNotContain("Retry …");
     browser.go("#/jobs?state=RUNNING,FAILED");
-    Awaitility.await()
-        .atMost(PATIENCE)
-        .until(() -> !browser.disabledButtons().contains("Cancel …"));
+    Awaitility.await().atMost(TIMEOUT).until(() -> !browser.disabledButtons().contains("Cancel …"));
   }
 
   @Test

@@ -43,7 +43,7 @@ public class OpenPageTest extends InBrowser {
           IntStream.range(0, 400).mapToObj(n -> Job.of("bulk").queue("many")).toList());
       int most = i;
       Awaitility.await()
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .until(() -> live("live.jobs.size") >= Math.min(1_000, 400 * (most + 1)));
     }
     assertThat(live("live.jobs.size")).isEqualTo(1_000);
@@ -98,7 +98,7 @@ public class OpenPageTest extends InBrowser {
       browser.go(pages[i]);
       long enough = seen + (long) jobs * (i + 1) / pages.length;
       Awaitility.await()
-          .atMost(PATIENCE.multipliedBy(2))
+          .atMost(TIMEOUT.multipliedBy(2))
           .until(
               () -> {
                 Flow.once(holdfast, "flow", 300);
@@ -149,7 +149,7 @@ public class OpenPageTest extends InBrowser {
     String id = task.get("taskId").asText();
     open(view < PAGES.length ? PAGES[view] : job(task));
     browser.awaitText(shown(view));
-    Awaitility.await().atMost(PATIENCE).until(() -> live("live.jobs.size") >= 1);
+    Awaitility.await().atMost(TIMEOUT).until(() -> live("live.jobs.size") >= 1);
     if (view == 0) {
       // The past of the plots is read bit by bit, slowly on a busy machine; the lease must last.
       awaitQuiet(view, () -> heartbeat(task, 1));
@@ -185,7 +185,7 @@ public class OpenPageTest extends InBrowser {
 
   private void awaitQuiet(int view, Runnable meanwhile) {
     Awaitility.await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .pollInterval(Duration.ofSeconds(3))
         .until(
             () -> {

@@ -55,7 +55,7 @@ public class ReferencePageTest extends InBrowser {
     List<String> schemas = new ArrayList<>();
     Document.TREE.at("/components/schemas").fieldNames().forEachRemaining(schemas::add);
     Awaitility.await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .untilAsserted(
             () ->
                 assertThat((List<?>) browser.later(SCHEMAS))
@@ -79,7 +79,7 @@ public class ReferencePageTest extends InBrowser {
     browser.script(
         "[...document.querySelectorAll('nav a')].find((a) => a.textContent === 'keys').click()");
     Awaitility.await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(
             () ->
                 Boolean.TRUE.equals(
@@ -140,7 +140,7 @@ public class ReferencePageTest extends InBrowser {
     browser.awaitElement("[data-path='/hostile']");
     // The error of the image would call the handler.
     Awaitility.await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(
             () ->
                 Boolean.TRUE.equals(

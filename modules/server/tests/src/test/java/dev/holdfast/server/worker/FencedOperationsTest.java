@@ -16,6 +16,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.worker.FencedOperations.Held;
 import dev.holdfast.testkit.DatabaseExtension;
@@ -23,6 +24,7 @@ import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -86,11 +88,32 @@ class FencedOperationsTest {
     Completion completion =
         new Completion(
             new Settlement.Succeed(lease, null), "SUCCEEDED", "d", "w1", null, null, null, null);
-    assertThat(operations.complete(new Held<>(other, lease, completion)))
-        .isEqualTo(new Completion.Verdict.Late());
+    assertThat(operations.end(List.of(new Held<>(other, lease, completion))))
+        .containsExactly(new FencedOperations.Ended(Ack.LEASE_LOST, null));
     assertThat(state(mine)).isEqualTo(JobState.RUNNING);
-    assertThat(operations.complete(new Held<>(token(mine), lease, completion)))
-        .isEqualTo(new Completion.Verdict.Accepted(JobState.SUCCEEDED));
+    assertThat(operations.end(List.of(new Held<>(token(mine), lease, completion))))
+        .containsExactly(new FencedOperations.Ended(Ack.ACCEPTED, JobState.SUCCEEDED));
+  }
+
+  @Test
+  void a_completion_is_stored_for_a_task_or_with_metrics_unless_the_job_is_given_back() {
+    LeaseHolder worker = new LeaseHolder.Worker(ACME, "w1");
+    Completion released =
+        completion(new Settlement.Release(mine.lease(), true), "RELEASED", new Json("{}"));
+    assertThat(operations.end(List.of(new Held<>(worker, mine.lease(), released))))
+        .containsExactly(new FencedOperations.Ended(Ack.ACCEPTED, null));
+    assertThat(state(mine)).isEqualTo(JobState.PENDING);
+    Completion plain = completion(new Settlement.Succeed(second.lease(), null), "SUCCEEDED", null);
+    LeaseHolder other = new LeaseHolder.Worker(ACME, "w2");
+    assertThat(operations.end(List.of(new Held<>(other, second.lease(), plain))))
+        .containsExactly(new FencedOperations.Ended(Ack.ACCEPTED, null));
+    assertThat(holdfast.queries().reportedCompletions(mine.id())).isEmpty();
+    assertThat(holdfast.queries().reportedCompletions(second.id())).isEmpty();
+  }
+
+  private static Completion completion(
+      Settlement settlement, String outcome, @Nullable Json metrics) {
+    return new Completion(settlement, outcome, "d", "w1", null, metrics, null, null);
   }
 
   @Test

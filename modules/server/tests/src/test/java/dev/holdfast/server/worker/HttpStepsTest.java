@@ -10,6 +10,7 @@ import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.PendingCommand;
@@ -50,7 +51,7 @@ public class HttpStepsTest extends ServerTest {
   @BeforeEach
   void running() {
     lease = new Lease(enqueued(), 1);
-    source.claim(QUEUE, 1, "w1", Duration.ofMinutes(5));
+    source.claim(QUEUE, 1, "w1", Timings.DEFAULT.withLease(Duration.ofMinutes(5)));
   }
 
   @AfterEach

@@ -152,10 +152,7 @@ public class HttpWorkerTest extends ServerTest {
     LeasedJob direct =
         holdfast.jobs().claim(QUEUE, 1, "direct", Duration.ofMinutes(1)).jobs().getFirst();
     LeasedJob remote =
-        source(server.url(), null)
-            .claim(QUEUE, 1, "remote", Duration.ofMinutes(1))
-            .jobs()
-            .getFirst();
+        source(server.url(), null).claim(QUEUE, 1, "remote", Timings.DEFAULT).jobs().getFirst();
     assertThat(remote)
         .usingRecursiveComparison()
         .ignoringFields(

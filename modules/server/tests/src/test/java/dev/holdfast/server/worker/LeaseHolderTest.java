@@ -9,7 +9,6 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.StepState;
-import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
@@ -127,7 +126,7 @@ public class LeaseHolderTest extends LeasesFixture {
             List.of());
     for (String worker : List.of("w2", "w1")) {
       boolean theirs = worker.equals("w1");
-      byte[] said = Wire.write(LeaseReport.Said.of(step, worker));
+      byte[] said = Wire.write(LeaseReport.ReportEntry.of(step, worker));
       byte[] body = Arrays.copyOf(said, said.length + 1);
       body[said.length] = 1;
       JsonNode answer =
@@ -194,7 +193,7 @@ public class LeaseHolderTest extends LeasesFixture {
     JobId job = holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("ours", "default")).id();
     assertThat(leased(QUEUE, theirs).get("tasks")).isEmpty();
     assertThat(leased(QUEUE, ours).get("tasks")).hasSize(1);
-    holdfast.jobs().cancel(job, false, "enough", Timings.DEFAULT_CANCEL_GRACE);
+    holdfast.jobs().cancel(job, false, "enough");
     for (String key : List.of(theirs, ours)) {
       String expected = key.equals(ours) ? "ACCEPTED" : "LEASE_LOST";
       int seen = key.equals(ours) ? 1 : 0;

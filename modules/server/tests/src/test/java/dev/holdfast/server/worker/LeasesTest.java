@@ -3,7 +3,6 @@ package dev.holdfast.server.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
@@ -221,6 +220,31 @@ public class LeasesTest extends LeasesFixture {
   }
 
   @Test
+  void the_cancel_grace_period_is_that_of_the_worker_or_of_the_server() {
+    JobId own = enqueued();
+    Map<String, Object> asking = Map.of("workerId", "w1", "cancelGracePeriodMs", 120_000);
+    JsonNode task =
+        client.post("/v1/queues/" + QUEUE + "/lease", asking, null).ok().get("tasks").get(0);
+    assertThat(task.get("cancelGracePeriodMs").asLong()).isEqualTo(120_000);
+    JobId usual = enqueued();
+    assertThat(leased(QUEUE, null).get("tasks").get(0).get("cancelGracePeriodMs").asLong())
+        .isEqualTo(30_000);
+    for (JobId job : List.of(own, usual)) {
+      client.post("/v1/jobs/" + job + "/cancel", Map.of(), null).ok();
+    }
+    assertThat(graceMs(own)).isEqualTo(120_000);
+    assertThat(graceMs(usual)).isEqualTo(30_000);
+  }
+
+  private long graceMs(JobId job) {
+    return db.count(
+        "SELECT round(1000 * extract(epoch FROM cancel_deadline - cancel_requested_at))"
+            + " FROM holdfast.job WHERE id = '"
+            + job
+            + "'");
+  }
+
+  @Test
   void the_leases_of_a_worker_and_their_cancels_can_be_listed() {
     JobId job = enqueued();
     leased(QUEUE, null);
@@ -229,7 +253,7 @@ public class LeasesTest extends LeasesFixture {
     assertThat(held.get(0).get("taskId").asText()).isEqualTo(job.toString());
     assertThat(client.get("/v1/leases?workerId=w2", null).ok().get("leases")).isEmpty();
     assertThat(client.get("/v1/leases/commands?workerId=w1", null).ok().get("leases")).isEmpty();
-    holdfast.jobs().cancel(job, false, "enough", Timings.DEFAULT_CANCEL_GRACE);
+    holdfast.jobs().cancel(job, false, "enough");
     JsonNode leases = client.get("/v1/leases/commands?workerId=w1", null).ok().get("leases");
     assertThat(leases.get(0).get("cancelReason").asText()).isEqualTo("enough");
   }

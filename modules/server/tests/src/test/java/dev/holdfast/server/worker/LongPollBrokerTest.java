@@ -27,6 +27,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class LongPollBrokerTest {
   private static final Line LINE = new Line("work", null);
   private static final Duration LEASE = Duration.ofSeconds(30);
+  private static final Duration GRACE = Duration.ofSeconds(30);
   private static final Duration LONG = Duration.ofMinutes(5);
 
   private final TestDatabase db;
@@ -57,7 +58,7 @@ class LongPollBrokerTest {
   private Future<List<LeasedJob>> waiting(Line line, String worker) {
     int before = broker.waiting();
     Future<List<LeasedJob>> lease =
-        workers.submit(() -> broker.lease(line, worker, 1, LEASE, LONG, ClientWatch.NONE));
+        workers.submit(() -> broker.lease(line, worker, 1, LEASE, GRACE, LONG, ClientWatch.NONE));
     await().atMost(SOON).until(() -> broker.waiting() > before || lease.isDone());
     return lease;
   }
@@ -71,16 +72,16 @@ class LongPollBrokerTest {
 
   @Test
   void a_request_without_a_wait_is_answered_at_once() throws Exception {
-    assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ZERO, ClientWatch.NONE)).isEmpty();
+    assertThat(broker.lease(LINE, "w", 1, LEASE, GRACE, Duration.ZERO, ClientWatch.NONE)).isEmpty();
     JobId job = enqueued("default");
-    assertThat(broker.lease(LINE, "w", 5, LEASE, Duration.ZERO, ClientWatch.NONE))
+    assertThat(broker.lease(LINE, "w", 5, LEASE, GRACE, Duration.ZERO, ClientWatch.NONE))
         .extracting(LeasedJob::id)
         .containsExactly(job);
   }
 
   @Test
   void a_wait_without_a_task_times_out() throws Exception {
-    assertThat(broker.lease(LINE, "w", 1, LEASE, Duration.ofMillis(200), ClientWatch.NONE))
+    assertThat(broker.lease(LINE, "w", 1, LEASE, GRACE, Duration.ofMillis(200), ClientWatch.NONE))
         .isEmpty();
     assertThat(broker.waiting()).isZero();
   }
@@ -136,16 +137,16 @@ class LongPollBrokerTest {
     Future<List<LeasedJob>> lease = waiting(LINE, "w");
     broker.close();
     assertThat(lease.get()).isEmpty();
-    assertThat(broker.lease(LINE, "w", 1, LEASE, LONG, ClientWatch.NONE)).isEmpty();
+    assertThat(broker.lease(LINE, "w", 1, LEASE, GRACE, LONG, ClientWatch.NONE)).isEmpty();
   }
 
   @Test
   void a_leased_task_whose_client_is_gone_goes_to_the_next_waiting_request() throws Exception {
     JobId job = enqueued("default");
     List<LeasedJob> unfetched =
-        broker.lease(LINE, "gone", 1, LEASE, Duration.ZERO, ClientWatch.NONE);
+        broker.lease(LINE, "gone", 1, LEASE, GRACE, Duration.ZERO, ClientWatch.NONE);
     Future<List<LeasedJob>> next = waiting(LINE, "w");
-    broker.giveBack(unfetched);
+    broker.release(unfetched);
     assertThat(next.get().getFirst().id()).isEqualTo(job);
   }
 }

@@ -196,7 +196,7 @@ public class StepsTest extends ServerTest {
   }
 
   @Test
-  void a_request_is_in_every_heartbeat_response_until_it_is_honoured() {
+  void a_request_is_in_every_heartbeat_response_until_it_is_handled() {
     JsonNode task = task();
     Map<String, Object> beat = Map.of("attempt", 1, "workerId", "w1");
     tell(task, "fetch", 1, StepState.RUNNING, 1);
@@ -212,10 +212,10 @@ public class StepsTest extends ServerTest {
     String updatedAt = recovery.get("updatedAt").asText();
     assertThat(updatedAt).isEqualTo(request.updatedAt().toString());
 
-    Map<String, Object> honouring = Map.of("honoured", updatedAt);
-    tell(task, "load", 2, StepState.RUNNING, 1, honouring).is(422, "invalid_value");
+    Map<String, Object> handling = Map.of("handledCommand", updatedAt);
+    tell(task, "load", 2, StepState.RUNNING, 1, handling).is(422, "invalid_value");
     for (int sent = 0; sent < 2; sent++) {
-      tell(task, "fetch", 1, StepState.RUNNING, 2, honouring).ok();
+      tell(task, "fetch", 1, StepState.RUNNING, 2, handling).ok();
     }
     assertThat(callback(task, "heartbeat", beat).ok().has("liveControl")).isFalse();
     assertThat(types(task))
@@ -263,12 +263,18 @@ public class StepsTest extends ServerTest {
   }
 
   @Test
-  void a_request_that_another_one_replaced_is_not_honoured_in_its_place() {
+  void a_request_that_another_one_replaced_is_not_handled_in_its_place() {
     JsonNode task = task();
     tell(task, "fetch", 1, StepState.FAILED, 1);
     PendingCommand.Recovery first = asked(task, CommandAction.RETRY_STEP, "fetch");
     PendingCommand.Recovery second = asked(task, CommandAction.HARD_RESET_STEP, "fetch");
-    tell(task, "fetch", 1, StepState.RUNNING, 2, Map.of("honoured", first.updatedAt().toString()))
+    tell(
+            task,
+            "fetch",
+            1,
+            StepState.RUNNING,
+            2,
+            Map.of("handledCommand", first.updatedAt().toString()))
         .ok();
     assertThat(holdfast.queries().pendingCommand(id(task)).recovery()).isEqualTo(second);
     assertThat(types(task)).doesNotContain(EventType.RECOVERY_ACK);
@@ -281,7 +287,13 @@ public class StepsTest extends ServerTest {
       tell(task, "s" + step, step, StepState.DONE, 1, Map.of("result", step));
     }
     PendingCommand.Recovery request = asked(task, CommandAction.RESUME_FROM_STEP, "s2");
-    tell(task, "s2", 2, StepState.RUNNING, 2, Map.of("honoured", request.updatedAt().toString()))
+    tell(
+            task,
+            "s2",
+            2,
+            StepState.RUNNING,
+            2,
+            Map.of("handledCommand", request.updatedAt().toString()))
         .ok();
     assertThat(holdfast.queries().steps(id(task)))
         .extracting(StepStatus::state)

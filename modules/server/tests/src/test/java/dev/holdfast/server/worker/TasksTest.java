@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
@@ -183,7 +182,7 @@ public class TasksTest extends TasksFixture {
   void a_cancel_comes_with_the_next_heartbeat() {
     JobId job = enqueued();
     JsonNode task = leased();
-    holdfast.jobs().cancel(job, false, "user_requested", Timings.DEFAULT_CANCEL_GRACE);
+    holdfast.jobs().cancel(job, false, "user_requested");
     JsonNode beat = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
     assertThat(beat.get("shouldCancel").asBoolean()).isTrue();
     assertThat(beat.get("cancelReason").asText()).isEqualTo("user_requested");
@@ -212,7 +211,7 @@ public class TasksTest extends TasksFixture {
   void a_task_cancelled_before_it_started_is_not_started() {
     JobId job = enqueued();
     JsonNode task = leased();
-    holdfast.jobs().cancel(job, false, "user_requested", Timings.DEFAULT_CANCEL_GRACE);
+    holdfast.jobs().cancel(job, false, "user_requested");
     Client.Reply reply = callback(task, "started", started());
     reply.is(409, "task_already_terminal");
     assertThat(reply.body().get("state").asText()).isEqualTo("CANCELLED");
@@ -255,9 +254,9 @@ public class TasksTest extends TasksFixture {
   void a_worker_that_does_not_stop_within_the_grace_period_is_fenced_off() {
     JobId job = enqueued();
     JsonNode task = leased();
-    holdfast.jobs().cancel(job, false, "user_requested", Duration.ofMillis(1));
+    holdfast.jobs().cancel(job, false, "user_requested");
     db.sql("UPDATE holdfast.job SET cancel_deadline = now() - interval '1 hour'");
-    holdfast.queue().maintenance().expire(Duration.ZERO);
+    holdfast.queue().maintenance().expire();
     assertThat(String.valueOf(holdfast.find(job).orElseThrow().failure()))
         .contains("CANCEL_TIMEOUT");
     Client.Reply gone = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1"));

@@ -38,13 +38,13 @@ public class WakeUpsTest extends ServerTest {
     subscription.close();
   }
 
-  private CompletableFuture<List<Line>> waiting(String name, Duration patience) {
+  private CompletableFuture<List<Line>> waiting(String name, Duration timeout) {
     int before = wakeUps.waiting();
     CompletableFuture<List<Line>> woken =
         CompletableFuture.supplyAsync(
             () -> {
               try {
-                return wakeUps.await(name, Set.of(LINE), patience);
+                return wakeUps.await(name, Set.of(LINE), timeout);
               } catch (InterruptedException interrupted) {
                 throw new IllegalStateException(interrupted);
               }
@@ -61,7 +61,7 @@ public class WakeUpsTest extends ServerTest {
   /** Returns once notifications arrive, and those from before are over. */
   private void quiet() throws Exception {
     get(waiting("first", LONG));
-    wakeUps.looked(LINE, System.nanoTime(), false);
+    wakeUps.claimed(LINE, System.nanoTime(), false);
   }
 
   @Test
@@ -78,7 +78,7 @@ public class WakeUpsTest extends ServerTest {
     enqueued();
     assertThat(get(all.getFirst())).containsExactly(LINE);
     // It claims, and there is nothing more: the others wait on.
-    wakeUps.looked(LINE, since + LONG.toNanos(), false);
+    wakeUps.claimed(LINE, since + LONG.toNanos(), false);
     assertThat(wakeUps.waiting()).isEqualTo(4);
     enqueued();
     assertThat(get(all.get(1))).containsExactly(LINE);
@@ -100,7 +100,7 @@ public class WakeUpsTest extends ServerTest {
   void a_full_claim_wakes_the_next_waiter() throws Exception {
     quiet();
     CompletableFuture<List<Line>> next = waiting("next", LONG);
-    wakeUps.looked(LINE, System.nanoTime(), true);
+    wakeUps.claimed(LINE, System.nanoTime(), true);
     assertThat(get(next)).containsExactly(LINE);
   }
 
@@ -110,7 +110,7 @@ public class WakeUpsTest extends ServerTest {
     long before = System.nanoTime();
     enqueued();
     // A claim that began before the notification does not answer it.
-    wakeUps.looked(LINE, before, false);
+    wakeUps.claimed(LINE, before, false);
     assertThat(get(waiting("late", LONG))).containsExactly(LINE);
   }
 

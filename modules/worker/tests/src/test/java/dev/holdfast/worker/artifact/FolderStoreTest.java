@@ -143,10 +143,10 @@ class FolderStoreTest {
                   String read = Files.readString(published());
                   seen = true;
                   assertThat(read.equals(one) || read.equals(two)).isTrue();
-                } catch (NoSuchFileException gone) {
+                } catch (NoSuchFileException e) {
                   assertThat(seen).as("it was there, and has vanished").isFalse();
-                } catch (IOException trouble) {
-                  throw new AssertionError(trouble);
+                } catch (IOException e) {
+                  throw new AssertionError(e);
                 }
               }
             },
@@ -167,8 +167,8 @@ class FolderStoreTest {
   private static boolean publish(ArtifactStore.Staged staged) {
     try {
       return staged.publish();
-    } catch (IOException trouble) {
-      throw new AssertionError(trouble);
+    } catch (IOException e) {
+      throw new AssertionError(e);
     }
   }
 

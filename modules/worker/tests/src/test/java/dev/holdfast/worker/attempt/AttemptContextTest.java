@@ -44,7 +44,7 @@ class AttemptContextTest extends AttemptContextFixture {
 
   @Test
   void reporting_progress_does_not_wait_for_the_write() {
-    source.away = true;
+    source.unavailable = true;
     context.progress(10, "working");
     assertThat(source.calls).isEmpty();
   }
@@ -61,7 +61,7 @@ class AttemptContextTest extends AttemptContextFixture {
 
   @Test
   void at_most_one_report_waits_while_the_source_is_unreachable() {
-    source.away = true;
+    source.unavailable = true;
     for (int i = 0; i < 1_000; i++) {
       context.progress(i / 10);
       nanos.advance(Duration.ofSeconds(1));
@@ -69,7 +69,7 @@ class AttemptContextTest extends AttemptContextFixture {
     context.progress(100);
     nanos.advance(Duration.ofSeconds(1));
     context.progress(100, "still");
-    source.away = false;
+    source.unavailable = false;
     outbox.runOnce();
     outbox.runOnce();
     outbox.runOnce();
@@ -171,7 +171,7 @@ class AttemptContextTest extends AttemptContextFixture {
 
   @Test
   void waiting_for_an_event_can_be_interrupted() throws Exception {
-    source.away = true;
+    source.unavailable = true;
     outbox.start();
     CompletableFuture<Throwable> thrown = new CompletableFuture<>();
     Thread handler =
@@ -324,7 +324,8 @@ class AttemptContextTest extends AttemptContextFixture {
     source.before =
         verb -> {
           if (verb.equals("heartbeat")) {
-            Thread keeper = Thread.ofVirtual().start(() -> context.steps().commands().heard(later));
+            Thread keeper =
+                Thread.ofVirtual().start(() -> context.steps().commands().onCommand(later));
             try {
               heard.set(keeper.join(Duration.ofSeconds(5)));
             } catch (InterruptedException e) {

@@ -35,7 +35,7 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
 
   @Test
   void a_kind_that_other_workers_may_handle_is_snoozed_longer_each_time() {
-    host.knownElsewhere = job -> true;
+    host.handledElsewhere = job -> true;
     assertThat(end(host.run(job, (Kind<?>) null)).settlement())
         .isEqualTo(new Settlement.Snooze(job.lease(), Duration.ofSeconds(1)));
     assertThat(UnknownKind.delay(2)).isEqualTo(Duration.ofSeconds(2));
@@ -47,17 +47,17 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
   void an_attempt_has_begun_while_it_asks_whether_other_workers_handle_its_kind() {
     AttemptExecutor run = host.run(job, (Kind<?>) null);
     assertThat(run.hasBegun()).isFalse();
-    host.knownElsewhere = asked -> run.hasBegun();
+    host.handledElsewhere = asked -> run.hasBegun();
     assertThat(end(run).settlement()).isInstanceOf(Settlement.Snooze.class);
   }
 
   @Test
   void a_source_without_knowledge_of_other_workers_goes_by_the_attempt_number() {
-    Duration patience = Duration.ofSeconds(6);
-    assertThat(source.mayBeKnown(job, Duration.ZERO)).isFalse();
-    assertThat(source.mayBeKnown(job, patience)).isTrue();
-    assertThat(source.mayBeKnown(Samples.attempt(job, 3), patience)).isTrue();
-    assertThat(source.mayBeKnown(Samples.attempt(job, 4), patience)).isFalse();
+    Duration timeout = Duration.ofSeconds(6);
+    assertThat(source.mayHaveHandler(job, Duration.ZERO)).isFalse();
+    assertThat(source.mayHaveHandler(job, timeout)).isTrue();
+    assertThat(source.mayHaveHandler(Samples.attempt(job, 3), timeout)).isTrue();
+    assertThat(source.mayHaveHandler(Samples.attempt(job, 4), timeout)).isFalse();
   }
 
   @Test

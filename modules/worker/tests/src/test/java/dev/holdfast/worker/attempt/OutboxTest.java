@@ -149,11 +149,11 @@ class OutboxTest {
   void rows_wait_while_the_source_is_unreachable_and_are_then_written_in_order() {
     LeasedJob job = held();
     CompletableFuture<Ack> before = report(job, 1);
-    source.away = true;
+    source.unavailable = true;
     assertThatThrownBy(outbox::runOnce).isInstanceOf(SourceUnavailableException.class);
     CompletableFuture<Ack> after = report(job, 2);
     assertThatThrownBy(outbox::runOnce).isInstanceOf(SourceUnavailableException.class);
-    source.away = false;
+    source.unavailable = false;
     outbox.runOnce();
     outbox.runOnce();
     assertThat(before).isCompletedWithValue(Ack.ACCEPTED);
@@ -271,11 +271,11 @@ class OutboxTest {
 
   @Test
   void a_separate_settlement_survives_an_outage() throws Exception {
-    source.away = true;
+    source.unavailable = true;
     CompletableFuture<Ack> apart =
         outbox.settleApart(new Settlement.Release(held().lease(), false));
     until(() -> source.calls("settle") >= 2);
-    source.away = false;
+    source.unavailable = false;
     assertThat(answer(apart)).isEqualTo(Ack.ACCEPTED);
   }
 
@@ -291,7 +291,7 @@ class OutboxTest {
 
   @Test
   void closing_completes_all_waiting_callers() {
-    source.away = true;
+    source.unavailable = true;
     CompletableFuture<Ack> inBatch = settle(held());
     assertThatThrownBy(outbox::runOnce).isInstanceOf(SourceUnavailableException.class);
     CompletableFuture<Ack> queued = settle(held());
@@ -319,7 +319,7 @@ class OutboxTest {
                 CompletableFuture<?> unused =
                     racing
                         .settle(new Settlement.Succeed(job.lease(), null))
-                        .whenComplete((ack, trouble) -> answered.countDown());
+                        .whenComplete((ack, error) -> answered.countDown());
               });
       racing.close();
       assertThat(answered.await(120, TimeUnit.SECONDS)).isTrue();

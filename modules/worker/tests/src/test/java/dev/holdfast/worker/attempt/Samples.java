@@ -133,7 +133,7 @@ public final class Samples {
   }
 
   static AttemptServices services(
-      MemorySource source, Outbox outbox, Predicate<LeasedJob> knownElsewhere) {
+      MemorySource source, Outbox outbox, Predicate<LeasedJob> handledElsewhere) {
     return new AttemptServices(
         options(1),
         CODEC,
@@ -141,6 +141,6 @@ public final class Samples {
         new Publisher(STORE, new RetryingSource(source)),
         new RetryingSource(source),
         new Metrics(),
-        knownElsewhere);
+        handledElsewhere);
   }
 }

@@ -22,7 +22,7 @@ public final class TestHost implements AttemptListener {
   public final Outbox outbox;
   public final List<End> ends = new CopyOnWriteArrayList<>();
   volatile Consumer<AttemptExecutor> whenBeginning = run -> {};
-  volatile Predicate<LeasedJob> knownElsewhere = job -> false;
+  volatile Predicate<LeasedJob> handledElsewhere = job -> false;
   public final List<AttemptExecutor> begun = new CopyOnWriteArrayList<>();
   public final List<AttemptExecutor> stopping = new CopyOnWriteArrayList<>();
 
@@ -37,7 +37,7 @@ public final class TestHost implements AttemptListener {
 
   public AttemptExecutor run(LeasedJob job, @Nullable Kind<?> kind) {
     AttemptServices services =
-        Samples.services(source, outbox, asked -> knownElsewhere.test(asked));
+        Samples.services(source, outbox, asked -> handledElsewhere.test(asked));
     return new AttemptExecutor(source.hold(job), kind, System.nanoTime(), services, this);
   }
 

@@ -11,6 +11,7 @@ import dev.holdfast.worker.ManualNanos;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.Samples;
 import dev.holdfast.worker.attempt.TestHost;
+import dev.holdfast.worker.claim.Slots;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
@@ -48,7 +49,7 @@ class LeaseKeeperTest {
   }
 
   private void fail(int times) {
-    source.away = true;
+    source.unavailable = true;
     for (int i = 0; i < times; i++) {
       assertThat(keeper.beat()).isLessThan(TIMINGS.heartbeat().dividedBy(3));
     }
@@ -66,7 +67,7 @@ class LeaseKeeperTest {
   @Test
   void without_jobs_no_heartbeat_is_sent() {
     keeper.beat();
-    keeper.askForCancels();
+    keeper.pollCommands();
     assertThat(source.calls).isEmpty();
   }
 
@@ -102,7 +103,7 @@ class LeaseKeeperTest {
         .singleElement()
         .asString()
         .startsWith("HEARTBEAT_DEGRADED: 4 heartbeats in a row failed for 1 job;");
-    source.away = false;
+    source.unavailable = false;
     keeper.beat();
     keeper.beat();
     assertThat(log.lines(Level.INFO))
@@ -116,7 +117,7 @@ class LeaseKeeperTest {
   void each_outage_has_its_own_warning() {
     running();
     fail(4);
-    source.away = false;
+    source.unavailable = false;
     keeper.beat();
     fail(4);
     assertThat(log.lines(Level.WARN)).hasSize(2);
@@ -126,7 +127,7 @@ class LeaseKeeperTest {
   void a_success_in_between_starts_the_count_again() {
     running();
     fail(3);
-    source.away = false;
+    source.unavailable = false;
     keeper.beat();
     fail(3);
     assertThat(log.lines(Level.WARN)).isEmpty();
@@ -151,7 +152,7 @@ class LeaseKeeperTest {
     AttemptExecutor run = running();
     fail(5);
     slots.remove(run);
-    source.away = false;
+    source.unavailable = false;
     keeper.beat();
     assertThat(log.lines(Level.INFO)).anyMatch(line -> line.startsWith("HEARTBEAT_RECOVERED"));
     assertThat(source.calls("commands")).isEqualTo(1);
@@ -229,8 +230,8 @@ class LeaseKeeperTest {
     LeasedJob foreign = source.hold(Samples.job());
     source.cancelled.put(run.lease(), "not needed");
     source.cancelled.put(foreign.lease(), "of another process");
-    assertThat(keeper.askForCancels()).isLessThan(Duration.ofSeconds(1));
-    keeper.askForCancels();
+    assertThat(keeper.pollCommands()).isLessThan(Duration.ofSeconds(1));
+    keeper.pollCommands();
     assertThat(host.stopping).containsExactly(run);
   }
 
@@ -238,7 +239,7 @@ class LeaseKeeperTest {
   void while_heartbeats_fail_cancellations_are_not_polled() {
     running();
     fail(1);
-    keeper.askForCancels();
+    keeper.pollCommands();
     assertThat(source.calls("commands")).isZero();
   }
 

@@ -56,7 +56,7 @@ public final class MemorySource implements JobSource {
   /** Called after a claim, before its answer is given. */
   public volatile Consumer<List<LeasedJob>> afterClaim = jobs -> {};
 
-  public volatile boolean away;
+  public volatile boolean unavailable;
   public volatile boolean forgetsAnAnswer;
   public volatile long depth;
   public volatile int mostAtOnce = Integer.MAX_VALUE;
@@ -98,7 +98,7 @@ public final class MemorySource implements JobSource {
   private void called(String verb) {
     calls.add(verb);
     before.accept(verb);
-    if (away) {
+    if (unavailable) {
       throw new SourceUnavailableException(verb + ": away", new IllegalStateException());
     }
   }
@@ -115,7 +115,7 @@ public final class MemorySource implements JobSource {
   }
 
   @Override
-  public Claimed claim(String queue, int most, String worker, Duration lease) {
+  public Claimed claim(String queue, int most, String worker, Timings timings) {
     called("claim");
     queuesAsked.add(queue);
     if (queue.equals(asksForAnEmptyWorker)) {
@@ -272,10 +272,10 @@ public final class MemorySource implements JobSource {
   }
 
   @Override
-  public Map<String, Integer> sweep(Timings timings, boolean judge) {
+  public Map<String, Integer> sweep(Timings timings, boolean reapLeases) {
     called("sweep");
-    sweeps.add(judge);
-    return judge ? recovered : Map.of();
+    sweeps.add(reapLeases);
+    return reapLeases ? recovered : Map.of();
   }
 
   @Override

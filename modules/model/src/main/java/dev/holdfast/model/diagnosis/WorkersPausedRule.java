@@ -1,0 +1,36 @@
+package dev.holdfast.model.diagnosis;
+
+import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.QueueStatus;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+
+/** All workers are paused while jobs wait. */
+final class WorkersPausedRule implements Rule {
+  @Override
+  public List<Finding> check(Situation situation) {
+    List<QueueStatus> queues = situation.facts().queues();
+    long due = queues.stream().mapToLong(QueueStatus::due).sum();
+    return queues.stream()
+        .map(QueueStatus::workersPausedAt)
+        .filter(Objects::nonNull)
+        .findFirst()
+        .filter(since -> due > 0)
+        .map(since -> paused(since, due))
+        .stream()
+        .toList();
+  }
+
+  private static Finding paused(Instant since, long due) {
+    return Finding.counting(
+            "all_paused",
+            "all workers are paused, since " + Moments.text(since) + ", and ",
+            due,
+            " waits",
+            " wait",
+            "resume them with 'holdfast workers resume --all'",
+            "resume them with POST /v1/workers/resume")
+        .with(Finding.SINCE, since);
+  }
+}
