@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.model.value.Refusal;

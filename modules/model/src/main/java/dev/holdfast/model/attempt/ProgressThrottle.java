@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which progress of an attempt is written: the first, a higher percentage (the final 100 is one),
  * and any other half a second after the last that was. Both worker protocols go by it.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */
 public final class ProgressThrottle {
   private static final Duration QUIET = Duration.ofMillis(500);
