@@ -11,10 +11,14 @@ export interface Program {
 }
 
 const PATIENCE_MS = 180_000;
+/** What the environment says of the database and the JVM. The program refuses settings that it does not know. */
+const KEPT = ["HOLDFAST_DATABASE_ALLOW_UNSAFE", "HOLDFAST_JAVA_OPTS"];
 
 /** HOLDFAST_PROGRAM is a folder with holdfast.jar; without it the launcher of the checkout builds and runs it. */
-export function startProgram(args: string[], cwd: string, environment: Record<string, string>): Program {
+export function startProgram(args: string[], cwd: string, settings: Record<string, string>): Program {
   const folder = process.env["HOLDFAST_PROGRAM"];
+  const foreign = Object.keys(process.env).filter((name) => name.startsWith("HOLDFAST_") && !KEPT.includes(name));
+  const environment = { ...Object.fromEntries(foreign.map((name) => [name, undefined])), ...settings };
   if (!folder) {
     return startProcess(process.env["HOLDFAST_LAUNCHER"] as string, args, cwd, environment);
   }
@@ -29,7 +33,7 @@ export function startProcess(
   command: string,
   args: string[],
   cwd: string,
-  environment: Record<string, string>,
+  environment: Record<string, string | undefined>,
 ): Program {
   const child = spawn(command, args, { cwd, env: { ...process.env, ...environment } });
   let printed = "";

@@ -42,8 +42,7 @@ class ConformanceTest {
   @Test
   @OnlyWithAll
   void memory_does_not_grow_with_the_number_of_jobs() {
-    List<String> arguments = List.of("--libraries", "--jobs", "10000");
-    new SdkScript(SdkServer.shared(), "sdk/conformance/bench", arguments).run();
+    kit("bench", "--libraries", "--jobs", "10000");
   }
 
   private void kit(String command, String... arguments) {
