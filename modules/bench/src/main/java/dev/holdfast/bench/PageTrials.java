@@ -67,16 +67,11 @@ final class PageTrials {
         .formatted(jobs);
   }
 
-  /** Fills the table, and sums up its history. */
-  List<Sample> prepare() throws SQLException {
+  private List<Sample> page() throws Exception {
     holdfast.clear();
     holdfast.target().run(fill());
     holdfast.target().run("VACUUM ANALYZE holdfast.job");
-    return history();
-  }
-
-  private List<Sample> page() throws Exception {
-    List<Sample> samples = new ArrayList<>(prepare());
+    List<Sample> samples = new ArrayList<>(history());
     try (HoldfastServer server = holdfast.server();
         RawHttp http = new RawHttp(server.url())) {
       for (Map.Entry<String, List<String>> view : views().entrySet()) {
