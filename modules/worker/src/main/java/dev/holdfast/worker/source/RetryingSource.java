@@ -39,8 +39,20 @@ public final class RetryingSource implements Publisher.Source {
         if (givenUp) {
           throw unavailable;
         }
-        LockSupport.parkNanos(Loop.jittered(PAUSE).toNanos());
+        pause();
       }
+    }
+  }
+
+  /**
+   * A handler that was told to stop has its interrupt set, with which a thread does not park: it
+   * would ask again and again without a pause for as long as the source is away.
+   */
+  private static void pause() {
+    boolean interrupted = Thread.interrupted();
+    LockSupport.parkNanos(Loop.jittered(PAUSE).toNanos());
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 

@@ -1,0 +1,237 @@
+package dev.holdfast.simulation.compare;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.recover.ReapResult;
+import dev.holdfast.simulation.queue.JobSpec;
+import dev.holdfast.simulation.queue.QueueVerbs;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import javax.sql.DataSource;
+
+/** The verbs on the real queue, whose database has a {@link VirtualClock}. */
+final class PostgresVerbs implements QueueVerbs {
+  // In the form of the model's rows; times as microseconds since the run began.
+  private static final String ROWS =
+      """
+      SELECT j.id || ' ' || j.state
+          || ' attempt=' || j.attempt
+          || ' worker=' || coalesce(CASE WHEN j.state = 'RUNNING' THEN j.worker_id END, '-')
+          || ' run_at=' || virtual.micros(j.run_at)
+          || ' heartbeat=' || coalesce(virtual.micros(j.heartbeat_at)::text, '-')
+          || ' lease=' || coalesce(virtual.micros(j.lease_expires_at)::text, '-')
+          || ' failures=' || j.failures || ' crashes=' || j.crashes || ' isolated=' || j.isolated
+          || ' cancel=' || coalesce(virtual.micros(j.cancel_requested_at)::text, '-')
+          || ' failure=' || coalesce(j.failure ->> 'code', '-')
+          || ' result=' || coalesce(replace(j.result::text, ' ', ''), '-')
+          || ' progress=' || coalesce(j.progress::text, '-')
+          || ' finished=' || coalesce(virtual.micros(j.finished_at)::text, '-')
+          || ' events=' || j.event_count
+          || ' attempts=' || coalesce((SELECT string_agg(a.attempt || ':' || a.outcome, ','
+                                                ORDER BY a.attempt)
+                                         FROM holdfast.attempt a WHERE a.job_id = j.id), '')
+          || ' steps=' || coalesce((SELECT string_agg(s.step_id || ':' || s.step_index || ':'
+                                             || s.state || ':' || s.attempt || ':' || s.resets, ','
+                                             ORDER BY s.step_index)
+                                      FROM holdfast.step s WHERE s.job_id = j.id), '')
+          || ' artifacts=' || coalesce((SELECT string_agg(f.name, ',' ORDER BY f.name)
+                                          FROM holdfast.artifact f WHERE f.job_id = j.id), '')
+        FROM holdfast.job j
+       ORDER BY j.id
+      """;
+
+  private static final int MOST_PAGES = 100;
+
+  private final Queue queue;
+  private final DataSource dataSource;
+  private final VirtualClock clock;
+  private final List<Connection> open = new ArrayList<>();
+  private long now;
+
+  PostgresVerbs(Queue queue, DataSource dataSource, VirtualClock clock) {
+    this.queue = queue;
+    this.dataSource = dataSource;
+    this.clock = clock;
+  }
+
+  void time(long micros) {
+    if (micros != now) {
+      clock.set(micros);
+      now = micros;
+    }
+  }
+
+  @Override
+  public Enqueued enqueue(JobSpec spec) {
+    Job job = spec.job();
+    return queue
+        .jobs()
+        .enqueue(
+            spec.deadlineMillis() == 0
+                ? job
+                : job.deadline(VirtualClock.moment(now).plus(spec.deadline())));
+  }
+
+  @Override
+  public void begin(JobSpec spec) {
+    try {
+      Connection connection = dataSource.getConnection();
+      connection.setAutoCommit(false);
+      Object unused = queue.jobs().enqueue(connection, List.of(spec.job()));
+      open.add(connection);
+    } catch (SQLException trouble) {
+      throw new IllegalStateException(trouble);
+    }
+  }
+
+  @Override
+  public void commit() {
+    try {
+      for (Connection connection : open) {
+        connection.commit();
+        connection.setAutoCommit(true);
+        connection.close();
+      }
+      open.clear();
+    } catch (SQLException trouble) {
+      throw new IllegalStateException(trouble);
+    }
+  }
+
+  @Override
+  public Claimed claim(String name, int most, String worker, Duration lease, Duration cancelGrace) {
+    return queue.jobs().claimInBatches(name, most, worker, lease, cancelGrace);
+  }
+
+  @Override
+  public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
+    return queue.jobs().heartbeat(leases, lease);
+  }
+
+  @Override
+  public List<HeartbeatResult> commands(String worker) {
+    return queue.jobs().commands(worker);
+  }
+
+  @Override
+  public List<Ack> report(List<Report> reports) {
+    return queue.jobs().report(reports);
+  }
+
+  @Override
+  public List<StepStatus> steps(Lease lease) {
+    return queue.queries().steps(lease.job());
+  }
+
+  @Override
+  public Ack publish(Publication publication) {
+    return queue.jobs().publish(publication);
+  }
+
+  @Override
+  public List<PublishedArtifact> artifacts(Lease lease) {
+    return queue.queries().artifacts(lease.job());
+  }
+
+  @Override
+  public List<Ack> settle(List<Settlement> settlements) {
+    return queue.jobs().settle(settlements);
+  }
+
+  @Override
+  public boolean succeeded(Lease lease) {
+    return queue.jobs().succeeded(lease);
+  }
+
+  @Override
+  public List<Lease> heldBy(String worker) {
+    return queue.jobs().heldBy(worker);
+  }
+
+  @Override
+  public void promote() {
+    int unused = queue.maintenance().promote();
+  }
+
+  /** As the library's own source does it. */
+  @Override
+  public Map<String, Integer> reapAndExpire(Duration reapGrace) {
+    Map<String, Integer> recovered = new HashMap<>();
+    int found = 1;
+    for (int page = 0; found > 0 && page < MOST_PAGES; page++) {
+      ReapResult lost = queue.maintenance().reap(reapGrace);
+      ReapResult late = queue.maintenance().expire();
+      recovered.merge("stale", lost.requeued().size(), Integer::sum);
+      recovered.merge("ended", lost.ended().size(), Integer::sum);
+      recovered.merge("timeout", count(late), Integer::sum);
+      found = count(lost) + count(late);
+    }
+    return recovered;
+  }
+
+  private static int count(ReapResult reaped) {
+    return reaped.requeued().size() + reaped.ended().size();
+  }
+
+  @Override
+  public int recover(String workerPrefix) {
+    return count(queue.workers().recovery().recover("supervisor", workerPrefix, "it died"));
+  }
+
+  @Override
+  public List<Cancellation> cancel(JobId job, String reason) {
+    return queue.jobs().cancel(job, false, reason);
+  }
+
+  @Override
+  public Set<JobId> retry(JobId job) {
+    return queue.jobs().retry(List.of(job));
+  }
+
+  @Override
+  public void limit(String name, int maxRunning) {
+    queue.admin().limit(name, maxRunning);
+  }
+
+  @Override
+  public void restarted() {
+    clock.startedAt(now);
+  }
+
+  @Override
+  public List<String> rows() {
+    // Jobs in batches get rows of their own first.
+    Object unused = queue.queries().statistics();
+    try (Connection connection = dataSource.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(ROWS)) {
+      List<String> rows = new ArrayList<>();
+      while (row.next()) {
+        rows.add(row.getString(1));
+      }
+      return rows;
+    } catch (SQLException trouble) {
+      throw new IllegalStateException(trouble);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+package dev.holdfast.simulation.kernel;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Stands for {@code synchronized}. The JDK would resume a thread that waited for a monitor from a
+ * thread of its own, at a moment that no seed decides.
+ */
+public final class Monitors {
+  record Held(Object object, Lock lock) {}
+
+  private static final ThreadLocal<List<Held>> ALL = ThreadLocal.withInitial(ArrayList::new);
+
+  private Monitors() {}
+
+  public static void enter(Object object) {
+    lockOf(object).lock();
+  }
+
+  public static void exit(Object object) {
+    Lock lock = lockOf(object);
+    lock.unlock();
+    if (lock.isFree()) {
+      held().removeIf(each -> each.object() == object);
+    }
+  }
+
+  private static List<Held> held() {
+    SimulatedProcess process = SimulatedProcess.CURRENT.get();
+    return process == null ? ALL.get() : process.monitors();
+  }
+
+  private static Lock lockOf(Object object) {
+    List<Held> held = held();
+    for (Held each : held) {
+      if (each.object() == object) {
+        return each.lock();
+      }
+    }
+    Held added = new Held(object, new Lock());
+    held.add(added);
+    return added.lock();
+  }
+}

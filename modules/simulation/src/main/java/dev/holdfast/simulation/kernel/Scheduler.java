@@ -1,0 +1,177 @@
+package dev.holdfast.simulation.kernel;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Runs simulated threads, one at a time. Which of those that could run is next, is drawn from the
+ * seed; time passes only when none can run, and then jumps to the next timer. The same seed
+ * therefore gives the same run.
+ *
+ * <p>A simulated thread is a virtual thread of the JDK whose scheduler is this class: it stops
+ * where it parks, and nowhere else.
+ */
+public final class Scheduler {
+  private static final Method NEW_THREAD = newThread();
+  private static final int CHANCE_OF_SWITCH = 8;
+
+  private final Random random;
+  private final List<Ready> ready = new ArrayList<>();
+  private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+  private final long mostSwitches;
+  private long now;
+  private long timersSet;
+  private long switches;
+
+  private record Ready(SimulatedProcess process, Runnable continuation) {}
+
+  /** Something that happens at a time, unless it is cancelled. */
+  public final class Timer implements Comparable<Timer> {
+    private final long at;
+    private final long number;
+    private final Runnable action;
+    private boolean cancelled;
+
+    private Timer(long at, long number, Runnable action) {
+      this.at = at;
+      this.number = number;
+      this.action = action;
+    }
+
+    public void cancel() {
+      cancelled = true;
+      timers.remove(this);
+    }
+
+    @Override
+    public int compareTo(Timer other) {
+      return at != other.at ? Long.compare(at, other.at) : Long.compare(number, other.number);
+    }
+  }
+
+  /**
+   * @param mostSwitches a run that takes more is taken for one that goes round in circles
+   */
+  public Scheduler(long seed, long mostSwitches) {
+    this.random = new Random(seed);
+    this.mostSwitches = mostSwitches;
+  }
+
+  /** Whether this JVM lets virtual threads have a scheduler, and monitors do not pin them. */
+  public static boolean isSupported() {
+    return Runtime.version().feature() >= 24
+        && Object.class.getModule().isOpen("java.lang", Scheduler.class.getModule());
+  }
+
+  private static Method newThread() {
+    try {
+      Method method =
+          Arrays.stream(Class.forName("java.lang.ThreadBuilders").getDeclaredMethods())
+              .filter(each -> each.getName().equals("newVirtualThread"))
+              .findFirst()
+              .orElseThrow();
+      method.setAccessible(true);
+      return method;
+    } catch (ReflectiveOperationException | RuntimeException unsupported) {
+      throw new IllegalStateException(
+          "the simulation needs a JDK of 24 or newer, started with"
+              + " --add-opens java.base/java.lang=ALL-UNNAMED",
+          unsupported);
+    }
+  }
+
+  public Random random() {
+    return random;
+  }
+
+  /** Virtual nanoseconds since the run began. */
+  public long now() {
+    return now;
+  }
+
+  /** How often a thread was resumed. */
+  public long switches() {
+    return switches;
+  }
+
+  public Timer after(long nanos, Runnable action) {
+    Timer timer = new Timer(now + Math.max(0, nanos), timersSet++, action);
+    timers.add(timer);
+    return timer;
+  }
+
+  /** A thread that belongs to a process; it is not started. */
+  Thread thread(SimulatedProcess process, String name, Runnable body) {
+    Executor executor = continuation -> process.submit(continuation);
+    Runnable known =
+        () -> {
+          SimulatedProcess.CURRENT.set(process);
+          body.run();
+        };
+    try {
+      return (Thread) NEW_THREAD.invoke(null, executor, name, 0, known);
+    } catch (IllegalAccessException | InvocationTargetException trouble) {
+      throw new IllegalStateException(trouble);
+    }
+  }
+
+  void makeReady(SimulatedProcess process, Runnable continuation) {
+    ready.add(new Ready(process, continuation));
+  }
+
+  /** Takes out what is ready of a process. */
+  List<Runnable> withdraw(SimulatedProcess process) {
+    List<Runnable> withdrawn =
+        ready.stream().filter(each -> each.process() == process).map(Ready::continuation).toList();
+    ready.removeIf(each -> each.process() == process);
+    return withdrawn;
+  }
+
+  /** A place at which another thread may run first. */
+  void point() {
+    if (!ready.isEmpty() && random.nextInt(CHANCE_OF_SWITCH) == 0) {
+      Thread.yield();
+    }
+  }
+
+  /**
+   * Runs until the condition holds; false when the time is over before, or when nothing can happen
+   * any more.
+   */
+  public boolean run(long untilNanos, BooleanSupplier condition) {
+    while (!condition.getAsBoolean()) {
+      if (ready.isEmpty()) {
+        Timer next = timers.peek();
+        if (next == null || next.at > untilNanos) {
+          now = Math.max(now, untilNanos);
+          return false;
+        }
+        timers.poll();
+        now = Math.max(now, next.at);
+        if (!next.cancelled) {
+          next.action.run();
+        }
+      } else {
+        if (++switches > mostSwitches) {
+          throw new IllegalStateException("more than " + mostSwitches + " switches of threads");
+        }
+        resumeAny();
+      }
+    }
+    return true;
+  }
+
+  private void resumeAny() {
+    int chosen = random.nextInt(ready.size());
+    Ready last = ready.removeLast();
+    Ready next = chosen == ready.size() ? last : ready.set(chosen, last);
+    next.continuation().run();
+  }
+}

@@ -1,0 +1,152 @@
+package dev.holdfast.simulation.planted;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+
+/**
+ * A fault as a patch of sources. The classes it makes are loaded before those of the same name; no
+ * source, no class and no switch of the product is changed for it.
+ *
+ * @param what in one line
+ * @param foundBy the tool that must find it
+ */
+public record PlantedFault(String name, String what, Tool foundBy, List<Change> changes) {
+  /** What looks for faults. */
+  public enum Tool {
+    /** Workers on virtual time. */
+    SIMULATION,
+    /** The same calls on the model and on PostgreSQL. */
+    COMPARISON,
+    /** Two calls at once on PostgreSQL. */
+    RACES,
+    /** Clients of a server with tokens of other attempts, and readers of its events. */
+    SERVER
+  }
+
+  /** Text that is replaced in a source. */
+  record Change(String file, String before, String after) {}
+
+  private static final List<String> NAMES =
+      List.of(
+          "no-fence-in-settle",
+          "reap-by-id-only",
+          "attempt-lowered-on-retry",
+          "crash-not-counted",
+          "no-warm-up-after-an-outage",
+          "slot-released-twice",
+          "unsorted-batch",
+          "late-commits-skipped-by-the-cursor",
+          "token-not-bound-to-the-attempt",
+          "gap-in-sse",
+          "artifact-after-lease-loss",
+          "scrubber-off-for-one-sink",
+          "batch-settle-without-its-claim");
+
+  public static List<PlantedFault> all() {
+    return NAMES.stream().map(PlantedFault::named).toList();
+  }
+
+  public static PlantedFault named(String name) {
+    try (InputStream in = PlantedFault.class.getResourceAsStream(name + ".patch")) {
+      return parse(
+          name,
+          new String(Objects.requireNonNull(in, name).readAllBytes(), StandardCharsets.UTF_8));
+    } catch (IOException unreadable) {
+      throw new IllegalStateException(unreadable);
+    }
+  }
+
+  /** {@code what}, {@code tool}, then for each change its file, and both texts between marks. */
+  private static PlantedFault parse(String name, String text) {
+    String[] lines = text.split("\n", -1);
+    List<Change> changes = new ArrayList<>();
+    String file = "";
+    StringBuilder before = new StringBuilder();
+    StringBuilder after = new StringBuilder();
+    StringBuilder into = new StringBuilder();
+    for (int i = 2; i < lines.length; i++) {
+      String line = lines[i];
+      if (line.startsWith("+++ ")) {
+        file = line.substring(4).strip();
+      } else if (line.equals("<<<<")) {
+        before.setLength(0);
+        after.setLength(0);
+        into = before;
+      } else if (line.equals("====")) {
+        into = after;
+      } else if (line.equals(">>>>")) {
+        changes.add(new Change(file, stripped(before), stripped(after)));
+      } else {
+        into.append(line).append('\n');
+      }
+    }
+    return new PlantedFault(name, lines[0], Tool.valueOf(lines[1].strip()), changes);
+  }
+
+  private static String stripped(StringBuilder text) {
+    return text.isEmpty() ? "" : text.substring(0, text.length() - 1);
+  }
+
+  /**
+   * Compiles the changed sources.
+   *
+   * @param checkout where the sources are
+   * @param folder where the classes go
+   */
+  public Path compile(Path checkout, Path folder) throws IOException {
+    Map<String, String> sources = new LinkedHashMap<>();
+    for (Change change : changes) {
+      String source = sources.get(change.file());
+      if (source == null) {
+        source = Files.readString(checkout.resolve(change.file()));
+      }
+      int at = source.indexOf(change.before());
+      if (at < 0 || source.indexOf(change.before(), at + 1) >= 0) {
+        throw new IllegalStateException(
+            "the planted fault '%s' is out of date: its text is not there once in %s"
+                .formatted(name, change.file()));
+      }
+      sources.put(change.file(), source.replace(change.before(), change.after()));
+    }
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                "-nowarn",
+                "-proc:none",
+                "-parameters",
+                "-d",
+                folder.toString(),
+                "-cp",
+                System.getProperty("java.class.path")));
+    for (Map.Entry<String, String> source : sources.entrySet()) {
+      Path copy = folder.resolve("src").resolve(source.getKey());
+      Files.createDirectories(copy.getParent());
+      arguments.add(Files.writeString(copy, source.getValue()).toString());
+    }
+    JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+    StringWriter output = new StringWriter();
+    List<String> files = arguments.stream().filter(each -> each.endsWith(".java")).toList();
+    List<String> options = arguments.stream().filter(each -> !each.endsWith(".java")).toList();
+    var manager = compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8);
+    boolean compiled =
+        compiler
+            .getTask(
+                output, manager, null, options, null, manager.getJavaFileObjectsFromStrings(files))
+            .call();
+    if (!compiled) {
+      throw new IllegalStateException(name + " does not compile:\n" + output);
+    }
+    return folder;
+  }
+}

@@ -1,0 +1,263 @@
+package dev.holdfast.simulation.queue;
+
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.Unique;
+import dev.holdfast.model.job.WhenDependencyFails;
+import dev.holdfast.model.value.Codec;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** The jobs of the model, and what clients and operators ask of them. */
+public final class ModelQueue {
+  private final Map<JobId, ModelJob> jobs = new TreeMap<>();
+  private final List<ModelJob> uncommitted = new ArrayList<>();
+  private final Map<String, Integer> limits = new HashMap<>();
+  private final Set<JobId> keyReleased = new HashSet<>();
+  private final Codec codec;
+  private final LongSupplier micros;
+  private final ModelClaim claim = new ModelClaim(this);
+  private final ModelSettle settle = new ModelSettle(this);
+  private final ModelReports reports = new ModelReports(this);
+  private final ModelRecovery recovery = new ModelRecovery(this);
+
+  /**
+   * @param micros the clock of the database
+   */
+  public ModelQueue(Codec codec, LongSupplier micros) {
+    this.codec = codec;
+    this.micros = micros;
+  }
+
+  long now() {
+    return micros.getAsLong();
+  }
+
+  Collection<ModelJob> jobs() {
+    return jobs.values();
+  }
+
+  @Nullable Integer limitOf(String queue) {
+    return limits.get(queue);
+  }
+
+  public ModelClaim claim() {
+    return claim;
+  }
+
+  public ModelSettle settle() {
+    return settle;
+  }
+
+  public ModelReports reports() {
+    return reports;
+  }
+
+  public ModelRecovery recovery() {
+    return recovery;
+  }
+
+  @Nullable ModelJob find(JobId id) {
+    return jobs.get(id);
+  }
+
+  /** The job, if this attempt holds it. */
+  @Nullable ModelJob heldBy(Lease lease) {
+    ModelJob job = jobs.get(lease.job());
+    return job != null && job.isHeldBy(lease) ? job : null;
+  }
+
+  public void limit(String queue, int maxRunning) {
+    limits.put(queue, maxRunning);
+  }
+
+  /**
+   * The same id again is the same job.
+   *
+   * @param deadline from now; null without one
+   */
+  public Enqueued enqueue(Job job, @Nullable Duration deadline) {
+    if (jobs.containsKey(job.id())) {
+      return new Enqueued(job.id(), false);
+    }
+    Unique unique = job.unique();
+    if (unique != null) {
+      ModelJob holder = holderOf(job, unique.key());
+      if (holder != null) {
+        return new Enqueued(holder.id, true);
+      }
+    }
+    long now = now();
+    ModelJob added =
+        new ModelJob(
+            job,
+            codec.encode(job.payload()),
+            now,
+            deadline == null ? null : now + ModelJob.micros(deadline));
+    jobs.put(job.id(), added);
+    return new Enqueued(job.id(), false);
+  }
+
+  /** What others do not see before it is committed. */
+  void begin(Job job) {
+    uncommitted.add(new ModelJob(job, codec.encode(job.payload()), now(), null));
+  }
+
+  void commit() {
+    uncommitted.forEach(job -> jobs.put(job.id, job));
+    uncommitted.clear();
+  }
+
+  private @Nullable ModelJob holderOf(Job wanted, String key) {
+    for (ModelJob each : jobs.values()) {
+      Unique unique = each.job.unique();
+      if (unique != null
+          && unique.key().equals(key)
+          && each.job.kind().equals(wanted.kind())
+          && !keyReleased.contains(each.id)) {
+        if (unique.states().contains(each.state)) {
+          return each;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** A job never takes its key back: called after every change of its state. */
+  void changed(ModelJob job) {
+    Unique unique = job.job.unique();
+    if (unique != null && !unique.states().contains(job.state)) {
+      keyReleased.add(job.id);
+    }
+  }
+
+  public List<Cancellation> cancel(JobId id, String reason) {
+    ModelJob job = jobs.get(id);
+    if (job == null) {
+      return List.of();
+    }
+    JobState was = job.state;
+    long now = now();
+    Cancellation.Outcome outcome;
+    if (was.isTerminal()) {
+      outcome = Cancellation.Outcome.ALREADY_TERMINAL;
+    } else if (job.cancelRequestedAt != null) {
+      outcome = Cancellation.Outcome.ALREADY_REQUESTED;
+    } else {
+      job.cancelRequestedAt = now;
+      job.cancelDeadline = now + job.cancelGrace;
+      job.cancelReason = reason;
+      if (was == JobState.RUNNING) {
+        outcome = Cancellation.Outcome.REQUESTED;
+        job.event("cancel:requested");
+      } else {
+        outcome = Cancellation.Outcome.CANCELLED;
+        job.state = JobState.CANCELLED;
+        job.finishedAt = now;
+        job.event("cancelled");
+        changed(job);
+      }
+    }
+    return List.of(new Cancellation(id, was, outcome));
+  }
+
+  /** The jobs that were requeued. */
+  public Set<JobId> retry(JobId id) {
+    ModelJob job = jobs.get(id);
+    if (job == null || !JobState.RETRYABLE.contains(job.state)) {
+      return Set.of();
+    }
+    long now = now();
+    job.state = JobState.PENDING;
+    job.failures = 0;
+    job.crashes = 0;
+    job.isolated = false;
+    job.runAt = now;
+    job.finishedAt = null;
+    job.progress = null;
+    job.cancelRequestedAt = null;
+    job.cancelDeadline = null;
+    job.cancelReason = null;
+    job.deadline = job.deadline != null && job.deadline > now ? job.deadline : null;
+    job.event("retried");
+    job.steps.replaceAll(
+        (step, row) ->
+            new ModelJob.StepRow(
+                row.index(), row.state(), row.attempt(), row.jobAttempt(), 0, row.checkpoint()));
+    return Set.of(id);
+  }
+
+  /** Whether anything is left that will happen by itself. */
+  public boolean isQuiet() {
+    return jobs.values().stream().allMatch(job -> job.state.isTerminal());
+  }
+
+  /** Due retries become PENDING. */
+  boolean promote(@Nullable String queue) {
+    boolean any = false;
+    for (ModelJob job : jobs.values()) {
+      if (job.state == JobState.RETRYING
+          && job.runAt <= now()
+          && (queue == null || job.queue.equals(queue))) {
+        job.state = JobState.PENDING;
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  /** Jobs whose dependencies have ended wait no longer. */
+  boolean unblock(@Nullable String queue) {
+    boolean any = false;
+    boolean again = true;
+    while (again) {
+      again = false;
+      for (ModelJob job : new ArrayList<>(jobs.values())) {
+        if (job.state == JobState.WAITING && (queue == null || job.queue.equals(queue))) {
+          again |= unblock(job);
+        }
+      }
+      any |= again;
+    }
+    return any;
+  }
+
+  private boolean unblock(ModelJob job) {
+    WhenDependencyFails policy = job.job.whenDependencyFails();
+    List<ModelJob> others = job.job.dependsOn().stream().map(jobs::get).toList();
+    boolean ended = others.stream().allMatch(other -> other.state.isTerminal());
+    boolean failed =
+        others.stream().anyMatch(o -> o.state == JobState.FAILED || o.state == JobState.CANCELLED);
+    if (!ended && !(failed && policy != WhenDependencyFails.RUN)) {
+      return false;
+    }
+    if (!failed || policy == WhenDependencyFails.RUN) {
+      job.state = JobState.PENDING;
+      return true;
+    }
+    job.state = policy == WhenDependencyFails.FAIL ? JobState.FAILED : JobState.CANCELLED;
+    job.failureCode = policy == WhenDependencyFails.FAIL ? "DEPENDENCY_FAILED" : null;
+    job.finishedAt = now();
+    job.event(job.state == JobState.FAILED ? "failed" : "cancelled");
+    changed(job);
+    return true;
+  }
+
+  /** Every job in one line, to be compared with the rows of the database. */
+  public List<String> rows() {
+    return jobs.values().stream().map(ModelRow::of).toList();
+  }
+}

@@ -1,0 +1,106 @@
+package dev.holdfast.simulation.queue;
+
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** What the model knows, for rules to compare with; times in nanoseconds. */
+public final class ModelView {
+  private final ModelQueue queue;
+  private final Map<Lease, Long> lostAt = new HashMap<>();
+
+  public ModelView(ModelQueue queue) {
+    this.queue = queue;
+  }
+
+  /**
+   * A lease.
+   *
+   * @param isOutOfTime a cancel, a timeout or a deadline ends it, not its age
+   */
+  public record Held(int attempt, String worker, long extendedAt, boolean isOutOfTime) {}
+
+  public Map<JobId, Held> held() {
+    Map<JobId, Held> held = new LinkedHashMap<>();
+    for (ModelJob job : queue.jobs()) {
+      if (job.state == JobState.RUNNING && job.heartbeatAt != null) {
+        held.put(
+            job.id,
+            new Held(
+                job.attempt,
+                job.workerName(),
+                job.heartbeatAt * 1_000,
+                job.cancelRequestedAt != null || job.timeout != null || job.deadline != null));
+      }
+    }
+    return held;
+  }
+
+  /** When it was first seen that this lease is lost; null while it is held. */
+  public @Nullable Long lostAt(Lease lease) {
+    return queue.heldBy(lease) != null
+        ? null
+        : lostAt.computeIfAbsent(lease, lost -> queue.now() * 1_000);
+  }
+
+  public @Nullable Long cancelRequestedAt(Lease lease) {
+    ModelJob job = queue.heldBy(lease);
+    return job == null || job.cancelRequestedAt == null ? null : job.cancelRequestedAt * 1_000;
+  }
+
+  public @Nullable Integer progress(Lease lease) {
+    ModelJob job = queue.find(lease.job());
+    return job == null ? null : job.progress;
+  }
+
+  /** The attempt whose artifact of this name was accepted last; 0 for none. */
+  public int publishedBy(JobId id, String name) {
+    ModelJob job = queue.find(id);
+    String accepted = job == null ? null : job.artifacts.get(name);
+    return accepted == null ? 0 : Integer.parseInt(accepted.split(" ", -1)[0]);
+  }
+
+  public List<String> unfinished() {
+    return rows(job -> !job.state.isTerminal());
+  }
+
+  /** Jobs whose end nobody brought about. */
+  public List<String> wrongEnds(Map<Lease, String> results) {
+    return rows(
+        job ->
+            switch (job.state) {
+              case SUCCEEDED -> !results.containsKey(job.lease()) && job.artifacts.isEmpty();
+              case CANCELLED -> job.cancelRequestedAt == null && job.job.dependsOn().isEmpty();
+              case FAILED -> job.failureCode == null;
+              case WAITING, PENDING, RUNNING, RETRYING -> false;
+            });
+  }
+
+  private List<String> rows(Predicate<ModelJob> which) {
+    List<String> rows = new ArrayList<>();
+    queue.jobs().stream().filter(which).map(ModelRow::of).forEach(rows::add);
+    return rows;
+  }
+
+  /** Any job that is in one of these states; null when there is none. */
+  public @Nullable JobId any(Random random, JobState... states) {
+    List<JobId> found =
+        queue.jobs().stream()
+            .filter(job -> List.of(states).contains(job.state))
+            .map(job -> job.id)
+            .toList();
+    return found.isEmpty() ? null : found.get(random.nextInt(found.size()));
+  }
+
+  public boolean isQuiet() {
+    return queue.isQuiet();
+  }
+}

@@ -1,0 +1,84 @@
+package dev.holdfast.simulation.scenario;
+
+import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.WhenDependencyFails;
+import dev.holdfast.simulation.queue.JobSpec;
+import dev.holdfast.worker.source.SourceUnavailableException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** Enqueues jobs of all sorts, and again what was not answered. */
+final class Clients {
+  private static final List<String> KINDS =
+      List.of(
+          "work", "work", "work", "strict", "fail", "snooze", "deaf", "crash", "steps", "own",
+          "file", "unknown");
+
+  private final Scenario scenario;
+  private final Random random;
+  private final Duration storm;
+  private final List<Integer> enqueued = new ArrayList<>();
+  private int jobs;
+
+  Clients(Scenario scenario, Duration storm) {
+    this.scenario = scenario;
+    this.random = scenario.random();
+    this.storm = storm;
+  }
+
+  void run() {
+    long until = System.nanoTime() + storm.toNanos();
+    int burst = random.nextInt(12);
+    try {
+      while (System.nanoTime() < until && !scenario.observer().isViolated()) {
+        enqueue(any());
+        Thread.sleep(burst-- > 0 ? 1 : random.nextInt(12_000));
+      }
+    } catch (InterruptedException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  private void enqueue(JobSpec job) throws InterruptedException {
+    while (true) {
+      try {
+        Enqueued answer =
+            scenario.network().call("client", "enqueue", () -> scenario.queue().enqueue(job));
+        scenario.notifications().send(job.queue());
+        enqueued.add(JobSpec.number(answer.id()));
+        return;
+      } catch (SourceUnavailableException again) {
+        Thread.sleep(500);
+      }
+    }
+  }
+
+  private JobSpec any() {
+    String kind = KINDS.get(random.nextInt(KINDS.size()));
+    String queue = Scenario.QUEUES.get(random.nextInt(Scenario.QUEUES.size()));
+    long millis = random.nextInt(4) == 0 ? random.nextInt(50_000) : random.nextInt(4_000);
+    int number =
+        kind.equals("steps") && random.nextBoolean() ? 1 + random.nextInt(6) : random.nextInt(3);
+    String payload = millis + ":" + number;
+    boolean keyed = random.nextInt(8) == 0;
+    boolean depends = random.nextInt(10) == 0 && !enqueued.isEmpty();
+    return new JobSpec(
+        ++jobs,
+        kind,
+        queue,
+        random.nextInt(4) == 0 ? random.nextInt(10) : 5,
+        payload,
+        random.nextInt(6) == 0 ? random.nextInt(20_000) : 0,
+        1 + random.nextInt(3),
+        random.nextInt(3),
+        random.nextInt(8) == 0 ? 5_000 + random.nextInt(20_000) : 0,
+        random.nextInt(12) == 0 ? 20_000 + random.nextInt(60_000) : 0,
+        random.nextInt(10) == 0 ? "key-" + random.nextInt(2) : "",
+        keyed ? "lane-" + random.nextInt(2) : "",
+        keyed ? 1 : 0,
+        depends ? List.of(enqueued.get(random.nextInt(enqueued.size()))) : List.of(),
+        WhenDependencyFails.values()[random.nextInt(WhenDependencyFails.values().length)]);
+  }
+}

@@ -1,0 +1,198 @@
+package dev.holdfast.simulation.scenario;
+
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.simulation.queue.QueueVerbs;
+import dev.holdfast.steps.Budgets;
+import dev.holdfast.worker.handler.Handler;
+import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.worker.handler.Kind;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The kinds of jobs. A payload is what the handler is to do: {@code ms} how long it takes, {@code
+ * n} how many attempts fail or snooze first.
+ */
+final class Handlers {
+  private static final RetryPolicy RETRY =
+      new RetryPolicy(Duration.ofSeconds(1), 2, Duration.ofSeconds(20));
+  private static final Budgets STEPS =
+      new Budgets(2, Duration.ofSeconds(20), Duration.ofSeconds(8), 2, 1);
+  private static final long SLICE = 700;
+
+  private final QueueVerbs queue;
+  private final Network network;
+  private final Rules rules;
+  private final SimulatedWorker worker;
+
+  Handlers(QueueVerbs queue, Network network, Rules rules, SimulatedWorker worker) {
+    this.queue = queue;
+    this.network = network;
+    this.rules = rules;
+    this.worker = worker;
+  }
+
+  List<Kind<?>> all() {
+    List<Kind<?>> kinds = new ArrayList<>();
+    kinds.add(kind("work", this::work));
+    kinds.add(kind("strict", this::work).strictly());
+    kinds.add(kind("fail", this::fail));
+    kinds.add(kind("snooze", this::snooze));
+    kinds.add(kind("deaf", this::deaf));
+    kinds.add(kind("crash", this::crash));
+    kinds.add(kind("steps", this::steps));
+    kinds.add(kind("own", this::settleItself));
+    kinds.add(kind("file", this::publish).producing("out"));
+    return kinds;
+  }
+
+  private Kind<String> kind(String name, Handler<String> body) {
+    boolean strict = name.equals("strict");
+    boolean obedient = !name.equals("deaf");
+    return Kind.of(
+            name,
+            String.class,
+            (String payload, JobContext context) -> {
+              Rules.Execution execution = rules.begins(context, worker, strict, obedient);
+              GOES_ON.set(() -> rules.goesOn(execution));
+              try {
+                return body.handle(payload, context);
+              } finally {
+                rules.ends(execution);
+              }
+            })
+        .retry(RETRY);
+  }
+
+  /** Tells the rules that the handler of this thread goes on. */
+  private static final ThreadLocal<Runnable> GOES_ON = ThreadLocal.withInitial(() -> () -> {});
+
+  private static void look(JobContext context) {
+    context.checkCancelled();
+    GOES_ON.get().run();
+  }
+
+  private static long millis(String payload) {
+    return Long.parseLong(payload.split(":", -1)[0]);
+  }
+
+  private static int number(String payload) {
+    return Integer.parseInt(payload.split(":", -1)[1]);
+  }
+
+  private static void pass(JobContext context, long millis, int from, int to)
+      throws InterruptedException {
+    long slices = Math.max(1, millis / SLICE);
+    for (long slice = 0; slice < slices; slice++) {
+      look(context);
+      context.progress((int) (from + (to - from) * slice / slices));
+      Thread.sleep(millis / slices);
+    }
+    look(context);
+  }
+
+  private String done(JobContext context, int progress) {
+    String result = "done by " + context.lease().attempt();
+    rules.succeeds(context.lease(), "\"" + result + "\"", progress);
+    return result;
+  }
+
+  private Object work(String payload, JobContext context) throws Exception {
+    pass(context, millis(payload), 0, 100);
+    context.log("nearly done, token " + Rules.SECRET);
+    context.progress(100);
+    // One that was told to stop reports no more.
+    return done(context, context.isCancelled() ? 0 : 100);
+  }
+
+  private Object fail(String payload, JobContext context) throws Exception {
+    pass(context, millis(payload), 0, 50);
+    if (context.lease().attempt() <= number(payload)) {
+      throw new IllegalStateException("refused with " + Rules.SECRET);
+    }
+    return done(context, 0);
+  }
+
+  private Object snooze(String payload, JobContext context) throws Exception {
+    pass(context, millis(payload), 0, 50);
+    if (context.lease().attempt() <= number(payload)) {
+      throw context.snooze(Duration.ofMillis(millis(payload)));
+    }
+    return done(context, 0);
+  }
+
+  /** Does not stop when told to. */
+  private Object deaf(String payload, JobContext context) {
+    long until = System.nanoTime() + Duration.ofMillis(millis(payload)).toNanos();
+    while (System.nanoTime() < until) {
+      try {
+        Thread.sleep(SLICE);
+      } catch (InterruptedException ignored) {
+        // This is what makes it deaf.
+      }
+    }
+    return done(context, 0);
+  }
+
+  private Object crash(String payload, JobContext context) throws Exception {
+    Thread.sleep(millis(payload));
+    if (context.lease().attempt() <= number(payload)) {
+      rules.died(worker);
+      worker.kill();
+      Thread.sleep(1);
+    }
+    return done(context, 0);
+  }
+
+  private Object steps(String payload, JobContext context) throws Exception {
+    int hanging = number(payload);
+    for (int i = 1; i <= 3; i++) {
+      int step = i;
+      look(context);
+      String unused =
+          context.step(
+              "step-" + step,
+              String.class,
+              STEPS,
+              () -> {
+                Thread.sleep(millis(payload));
+                if (step == hanging && context.lease().attempt() == 1) {
+                  // Silent: the idle timeout ends it.
+                  Thread.sleep(Duration.ofMinutes(1));
+                }
+                if (step == hanging - 3 && context.lease().attempt() == 1) {
+                  throw new IllegalStateException("step with " + Rules.SECRET);
+                }
+                return "result of " + step;
+              });
+    }
+    return done(context, 0);
+  }
+
+  /** Settles in a transaction of its own, which may fail. */
+  private Object settleItself(String payload, JobContext context) throws Exception {
+    pass(context, millis(payload), 0, 50);
+    context.settlingInTransaction();
+    String result = done(context, 0);
+    Settlement.Succeed settlement =
+        new Settlement.Succeed(context.lease(), new Json("\"" + result + "\""));
+    Object unused =
+        network.call(worker.name(), "transaction", () -> queue.settle(List.of(settlement)));
+    return result;
+  }
+
+  private Object publish(String payload, JobContext context) throws Exception {
+    pass(context, millis(payload), 0, 50);
+    context.publish(Map.of("out", Path.of("out")), null);
+    Thread.sleep(millis(payload) / 2);
+    if (context.lease().attempt() <= number(payload)) {
+      throw new IllegalStateException("after publishing");
+    }
+    return done(context, 0);
+  }
+}

@@ -1,0 +1,84 @@
+package dev.holdfast.simulation.scenario;
+
+import dev.holdfast.simulation.kernel.Scheduler;
+import dev.holdfast.simulation.kernel.SimulatedProcess;
+import dev.holdfast.simulation.trace.Call;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** What happened in a run, and the first rule that was broken. */
+final class Observer {
+  private final Scheduler scheduler;
+  private final boolean recording;
+  private final List<String> lines = new ArrayList<>();
+  private final List<Call> calls = new ArrayList<>();
+  private final Map<String, Integer> counts = new TreeMap<>();
+  private @Nullable String violation;
+
+  /**
+   * @param recording whether lines and calls are kept; without it a run is faster
+   */
+  Observer(Scheduler scheduler, boolean recording) {
+    this.scheduler = scheduler;
+    this.recording = recording;
+  }
+
+  void note(String format, Object... values) {
+    if (recording) {
+      lines.add(
+          "%10.3f s  %-8s %s".formatted(scheduler.now() / 1e9, caller(), format.formatted(values)));
+    }
+  }
+
+  void called(Call call) {
+    count(call.verb());
+    if (recording) {
+      calls.add(call);
+      // A poll that finds nothing tells nothing.
+      boolean empty =
+          call.answer().isEmpty() || call.answer().equals("{ended=0, stale=0, timeout=0}");
+      if (!(empty
+          && List.of("claim", "commands", "promote", "reapAndExpire", "heldBy").contains(call.verb()))) {
+        lines.add(call.toString());
+      }
+    }
+  }
+
+  static String caller() {
+    return SimulatedProcess.currentName();
+  }
+
+  void count(String what) {
+    counts.merge(what, 1, Integer::sum);
+  }
+
+  void violated(String format, Object... values) {
+    if (violation == null) {
+      violation = "%.3f s: %s".formatted(scheduler.now() / 1e9, format.formatted(values));
+      lines.add("VIOLATION " + violation);
+    }
+  }
+
+  boolean isViolated() {
+    return violation != null;
+  }
+
+  @Nullable String violation() {
+    return violation;
+  }
+
+  List<String> lines() {
+    return lines;
+  }
+
+  List<Call> calls() {
+    return calls;
+  }
+
+  Map<String, Integer> counts() {
+    return counts;
+  }
+}

@@ -1,0 +1,238 @@
+package dev.holdfast.simulation.scenario;
+
+import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.simulation.kernel.Scheduler;
+import dev.holdfast.simulation.queue.JobSpec;
+import dev.holdfast.simulation.queue.ModelView;
+import dev.holdfast.worker.handler.JobContext;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What must hold, whatever breaks. Handlers say when they begin, go on and end; the source says
+ * what was settled.
+ */
+final class Rules {
+  /** Printed by handlers, and known to the redaction of the worker. */
+  static final String SECRET = "s3cr3t-t0k3n";
+
+  /** From an order to stop until a handler that looks has seen it, on a network without faults. */
+  private static final Duration TOLD_WITHIN = Duration.ofSeconds(4);
+
+  private static final Duration LATE = Duration.ofSeconds(6);
+
+  /** A handler at work. */
+  static final class Execution {
+    final Lease lease;
+    final SimulatedWorker worker;
+    final boolean strict;
+    final boolean obedient;
+    final long since;
+    int reported;
+
+    Execution(Lease lease, SimulatedWorker worker, boolean strict, boolean obedient, long since) {
+      this.lease = lease;
+      this.worker = worker;
+      this.strict = strict;
+      this.obedient = obedient;
+      this.since = since;
+    }
+
+    @Override
+    public String toString() {
+      return JobSpec.number(lease.job()) + "#" + lease.attempt() + " on " + worker.name();
+    }
+  }
+
+  private final Scheduler scheduler;
+  private final Observer observer;
+  private final ModelView model;
+  private final Timings timings;
+  private final Map<String, SimulatedWorker> workers = new LinkedHashMap<>();
+  private final List<Execution> running = new ArrayList<>();
+  private final Set<Lease> begun = new HashSet<>();
+  private final Map<Lease, String> results = new HashMap<>();
+  private final Map<Lease, Integer> finalProgress = new HashMap<>();
+  private Map<JobId, ModelView.Held> before = Map.of();
+
+  Rules(Scheduler scheduler, Observer observer, ModelView model, Timings timings) {
+    this.scheduler = scheduler;
+    this.observer = observer;
+    this.model = model;
+    this.timings = timings;
+  }
+
+  void add(SimulatedWorker worker) {
+    workers.put(worker.name(), worker);
+  }
+
+  // ---- handlers
+
+  Execution begins(JobContext context, SimulatedWorker worker, boolean strict, boolean obedient) {
+    Lease lease = context.lease();
+    Execution execution = new Execution(lease, worker, strict, obedient, scheduler.now());
+    observer.count("handler began");
+    if (!begun.add(lease)) {
+      observer.violated("attempt %s began twice", execution);
+    }
+    for (Execution other : running) {
+      if (strict
+          && other.lease.job().equals(lease.job())
+          && !other.worker.process().isDead()
+          && !other.worker.wasFrozenSince(other.since)) {
+        observer.violated("%s and %s of a strict kind overlap", other, execution);
+      }
+    }
+    running.add(execution);
+    long beside = running.stream().filter(each -> each.worker == worker && each.obedient).count();
+    // One that did not leave in time has lost its slot, and is known to the worker as overdue.
+    if (beside - worker.overdue() > worker.concurrency()) {
+      observer.violated(
+          "%d handlers run on %s, which has %d slots", beside, worker.name(), worker.concurrency());
+    }
+    return execution;
+  }
+
+  void ends(Execution execution) {
+    running.remove(execution);
+  }
+
+  void died(SimulatedWorker worker) {
+    running.removeIf(each -> each.worker == worker);
+  }
+
+  void succeeds(Lease lease, String result, int progress) {
+    results.put(lease, result);
+    finalProgress.put(lease, progress);
+  }
+
+  /** Called by a handler that looks whether it should stop, and was not told so. */
+  void goesOn(Execution execution) {
+    long calm = execution.worker.calmSince();
+    Lease lease = execution.lease;
+    Long lostAt = model.lostAt(lease);
+    if (lostAt != null) {
+      long known = Math.max(lostAt, calm);
+      Duration limit = timings.heartbeat().plus(LATE);
+      if (scheduler.now() - known > limit.toNanos()) {
+        observer.violated(
+            "%s goes on %.1f s after it lost its lease",
+            execution, (scheduler.now() - known) / 1e9);
+      }
+    }
+    Long cancelledAt = model.cancelRequestedAt(lease);
+    if (cancelledAt != null
+        && scheduler.now() - Math.max(cancelledAt, calm) > TOLD_WITHIN.toNanos()) {
+      observer.violated(
+          "%s was not told for %.1f s that it is cancelled",
+          execution, (scheduler.now() - Math.max(cancelledAt, calm)) / 1e9);
+    }
+  }
+
+  // ---- settlements
+
+  void checkSecrets(List<?> written) {
+    for (Object each : written) {
+      if (each.toString().contains(SECRET)) {
+        observer.violated("a secret is written: %s", each);
+      }
+    }
+  }
+
+  /** The file of an attempt is put in its place only if the queue has accepted it. */
+  void placed(Lease lease) {
+    if (model.publishedBy(lease.job(), "out") < lease.attempt()) {
+      observer.violated("the artifact of %s is placed, and was never accepted", lease);
+    }
+  }
+
+  void settled(List<Settlement> settlements, List<Ack> acks) {
+    for (int i = 0; i < acks.size(); i++) {
+      Lease lease = settlements.get(i).lease();
+      if (acks.get(i) == Ack.LEASE_LOST) {
+        observer.count("stale settle refused");
+      } else if (settlements.get(i) instanceof Settlement.Succeed succeed) {
+        String result = succeed.result() == null ? "null" : succeed.result().text();
+        if (results.containsKey(lease) && !result.equals(results.get(lease))) {
+          observer.violated(
+              "%s settled %s, but its handler returned %s", lease, result, results.get(lease));
+        }
+        Integer last = finalProgress.get(lease);
+        Integer stored = model.progress(lease);
+        if (last != null && last > 0 && !last.equals(stored)) {
+          observer.violated(
+              "%s was settled at progress %s, but reported %s before", lease, stored, last);
+        }
+      }
+    }
+  }
+
+  // ---- the sweep
+
+  void beforeReaping() {
+    before = model.held();
+  }
+
+  /** A worker that could reach the database for as long as its reaper could must keep its jobs. */
+  void reaped(String reaper) {
+    Map<JobId, ModelView.Held> now = model.held();
+    SimulatedWorker reaping = workers.get(reaper);
+    before.forEach(
+        (job, held) -> {
+          ModelView.Held still = now.get(job);
+          boolean lost = still == null || still.attempt() != held.attempt();
+          SimulatedWorker holder = workers.get(held.worker());
+          if (lost && !held.isOutOfTime() && holder != null) {
+            observer.count("lease reaped");
+            long since = held.extendedAt();
+            if (holder.isAlive()
+                && !holder.wasDisturbedAloneSince(since)
+                && reaping != null
+                && reaping.startedAt() < since
+                && !reaping.wasDisturbedAloneSince(since)
+                && scheduler.now() - since > timings.lease().toNanos()) {
+              observer.violated(
+                  "%s took job %d#%d from %s, which is alive and was cut off no longer than itself",
+                  reaper, JobSpec.number(job), held.attempt(), held.worker());
+            }
+          }
+        });
+  }
+
+  // ---- the end
+
+  void stoppedCleanly(SimulatedWorker worker, boolean undisturbed) {
+    if (undisturbed) {
+      model
+          .held()
+          .forEach(
+              (job, held) -> {
+                if (held.worker().equals(worker.name())
+                    && running.stream().noneMatch(each -> each.lease.job().equals(job))) {
+                  observer.violated(
+                      "%s has stopped and still holds job %d#%d",
+                      worker.name(), JobSpec.number(job), held.attempt());
+                }
+              });
+    }
+  }
+
+  void ended() {
+    for (String row : model.unfinished()) {
+      observer.violated("not ended: %s", row);
+    }
+    for (String row : model.wrongEnds(results)) {
+      observer.violated("ended untruthfully: %s", row);
+    }
+  }
+}

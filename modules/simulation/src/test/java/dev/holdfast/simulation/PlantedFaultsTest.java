@@ -1,0 +1,54 @@
+package dev.holdfast.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import dev.holdfast.simulation.kernel.Scheduler;
+import dev.holdfast.simulation.planted.PlantedFault;
+import dev.holdfast.simulation.planted.PlantedSearch;
+import dev.holdfast.testkit.OnlyWithAll;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
+
+/** Faults that are planted into the code are found; all of them by {@code ./simulate --planted}. */
+class PlantedFaultsTest {
+  private static final Path CHECKOUT = Path.of("../..");
+
+  @BeforeAll
+  static void quietly() {
+    assumeThat(Scheduler.isSupported()).as("needs a JDK of 24 or newer").isTrue();
+    ((Logger) LoggerFactory.getLogger("dev.holdfast")).setLevel(Level.OFF);
+  }
+
+  static List<String> faults() {
+    return PlantedFault.all().stream().map(PlantedFault::name).toList();
+  }
+
+  @Test
+  void there_are_thirteen() {
+    assertThat(faults()).hasSize(13).doesNotHaveDuplicates();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"slot-released-twice", "scrubber-off-for-one-sink", "crash-not-counted"})
+  void a_planted_fault_is_found(String name) throws Exception {
+    assertThat(new PlantedSearch(CHECKOUT).search(PlantedFault.named(name)).found()).isNotNull();
+  }
+
+  @OnlyWithAll
+  @ParameterizedTest
+  @MethodSource("faults")
+  void every_planted_fault_is_found(String name) throws Exception {
+    PlantedSearch.Result result = new PlantedSearch(CHECKOUT).search(PlantedFault.named(name));
+    System.out.println(result);
+    assertThat(result.found()).isNotNull();
+  }
+}
