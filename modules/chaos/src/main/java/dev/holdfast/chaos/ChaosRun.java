@@ -32,9 +32,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
@@ -114,15 +114,15 @@ public final class ChaosRun {
         Faults.all().stream()
             .filter(fault -> options.only() == null || options.only().contains(fault.name()))
             .toList();
-    Map<Need, Boolean> met = new EnumMap<>(Need.class);
-    wanted.forEach(fault -> met.computeIfAbsent(fault.need(), Need::isMet));
+    Set<Need> met = EnumSet.allOf(Need.class);
+    met.removeIf(need -> wanted.stream().anyMatch(fault -> fault.need() == need) && !need.isMet());
     wanted.stream()
-        .filter(fault -> !met.get(fault.need()))
+        .filter(fault -> !met.contains(fault.need()))
         .forEach(
             fault ->
                 progress.accept(
                     "left out: %s, which needs %s".formatted(fault.name(), fault.need().text())));
-    return wanted.stream().filter(fault -> met.get(fault.need())).toList();
+    return wanted.stream().filter(fault -> met.contains(fault.need())).toList();
   }
 
   private Result onCluster(Path folder) throws Exception {

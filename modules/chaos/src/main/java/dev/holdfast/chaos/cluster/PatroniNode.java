@@ -176,7 +176,7 @@ final class PatroniNode implements AutoCloseable {
   @Override
   public void close() {
     mend();
-    if (isStarted()) {
+    if (patroni != null && patroni.isAlive()) {
       Programs.end(patroni, Duration.ofSeconds(20));
     }
     try {
