@@ -45,12 +45,17 @@ public final class RetryingSource implements Publisher.Source {
   }
 
   /**
-   * A handler that was told to stop has its interrupt set, with which a thread does not park: it
-   * would ask again and again without a pause for as long as the source is away.
+   * Waits although a handler that is to stop has its interrupt set, with which a thread does not
+   * park: it would ask in a loop for as long as the source is unavailable. An interrupt also leaves
+   * a permit behind, so one park may return at once.
    */
   private static void pause() {
-    boolean interrupted = Thread.interrupted();
-    LockSupport.parkNanos(Loop.jittered(PAUSE).toNanos());
+    long until = System.nanoTime() + Loop.jittered(PAUSE).toNanos();
+    boolean interrupted = false;
+    for (long left = until - System.nanoTime(); left > 0; left = until - System.nanoTime()) {
+      interrupted |= Thread.interrupted();
+      LockSupport.parkNanos(left);
+    }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
