@@ -30,6 +30,9 @@ import org.slf4j.LoggerFactory;
  * kind does is described in {@code sdk/conformance/README.md}.
  */
 public final class ConformanceWorker {
+  /** That of the kit's server: a worker's own grace period decides about its jobs. */
+  private static final Duration CANCEL_GRACE = Duration.ofSeconds(6);
+
   private static final long SHOWN_MILLIS = 2_500;
   private static final long A_MINUTE = 60_000;
 
@@ -80,7 +83,7 @@ public final class ConformanceWorker {
         .concurrency(Integer.parseInt(given("CONCURRENCY")))
         .shutdownTimeout(millis("SHUTDOWN_MS"))
         .timings(
-            new Timings(lease.dividedBy(3), lease, Duration.ZERO, Timings.DEFAULT.cancelGrace()))
+            new Timings(lease.dividedBy(3), lease, Duration.ZERO, CANCEL_GRACE))
         .handle("noop", Json.class, (payload, context) -> null)
         .handle("echo", Json.class, ConformanceWorker::echo)
         .handle("sleep", Span.class, ConformanceWorker::sleep)
