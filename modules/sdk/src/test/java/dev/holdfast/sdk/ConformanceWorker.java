@@ -82,8 +82,7 @@ public final class ConformanceWorker {
     return Holdfast.worker(source, given("QUEUE"))
         .concurrency(Integer.parseInt(given("CONCURRENCY")))
         .shutdownTimeout(millis("SHUTDOWN_MS"))
-        .timings(
-            new Timings(lease.dividedBy(3), lease, Duration.ZERO, CANCEL_GRACE))
+        .timings(new Timings(lease.dividedBy(3), lease, Duration.ZERO, CANCEL_GRACE))
         .handle("noop", Json.class, (payload, context) -> null)
         .handle("echo", Json.class, ConformanceWorker::echo)
         .handle("sleep", Span.class, ConformanceWorker::sleep)

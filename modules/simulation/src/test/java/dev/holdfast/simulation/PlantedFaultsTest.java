@@ -40,7 +40,9 @@ class PlantedFaultsTest {
     return PlantedFault.all().stream().map(PlantedFault::name).toList();
   }
 
-  /** Those of the tools that repeat a run exactly; races and rounds of a server are up to chance. */
+  /**
+   * Those of the tools that repeat a run exactly; races and rounds of a server are up to chance.
+   */
   static List<String> found() {
     return PlantedFault.all().stream()
         .filter(fault -> EXACT.contains(fault.foundBy()))

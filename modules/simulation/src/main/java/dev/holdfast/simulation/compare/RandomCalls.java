@@ -95,7 +95,10 @@ public final class RandomCalls {
     queue.commit();
     for (int i = 0; i < 3; i++) {
       now += 50_000;
-      queue.claim("q", BACKLOG, worker(), LEASE, GRACE).jobs().forEach(job -> leases.add(job.lease()));
+      queue
+          .claim("q", BACKLOG, worker(), LEASE, GRACE)
+          .jobs()
+          .forEach(job -> leases.add(job.lease()));
     }
   }
 
@@ -158,7 +161,8 @@ public final class RandomCalls {
 
   private void claim() {
     Claimed claimed =
-        queue.claim(random.nextBoolean() ? "q" : "r", 1 + random.nextInt(4), worker(), LEASE, GRACE);
+        queue.claim(
+            random.nextBoolean() ? "q" : "r", 1 + random.nextInt(4), worker(), LEASE, GRACE);
     claimed.jobs().forEach(job -> leases.add(job.lease()));
   }
 

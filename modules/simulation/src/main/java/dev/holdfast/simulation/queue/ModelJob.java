@@ -62,6 +62,7 @@ final class ModelJob {
 
   /** How long a handler may take to stop, as the worker that claimed it last has said. */
   long cancelGrace;
+
   @Nullable String cancelReason;
   @Nullable String failureCode;
   @Nullable Json result;

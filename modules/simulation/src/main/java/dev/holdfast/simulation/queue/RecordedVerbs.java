@@ -95,8 +95,7 @@ public final class RecordedVerbs implements QueueVerbs {
               on.reapAndExpire(Duration.ofMillis(Long.parseLong(given.getFirst())));
           case "promote" -> on.promoted();
           case "recover" -> on.recover(given.getFirst());
-          case "cancel" ->
-              on.cancel(JobSpec.id(Integer.parseInt(given.get(0))), given.get(1));
+          case "cancel" -> on.cancel(JobSpec.id(Integer.parseInt(given.get(0))), given.get(1));
           case "retry" -> on.retry(JobSpec.id(Integer.parseInt(given.getFirst())));
           case "limit" -> on.limited(given.get(0), Integer.parseInt(given.get(1)));
           case "restarted" -> on.startedAgain();

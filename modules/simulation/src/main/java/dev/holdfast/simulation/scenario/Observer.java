@@ -41,7 +41,8 @@ final class Observer {
       boolean empty =
           call.answer().isEmpty() || call.answer().equals("{ended=0, stale=0, timeout=0}");
       if (!(empty
-          && List.of("claim", "commands", "promote", "reapAndExpire", "heldBy").contains(call.verb()))) {
+          && List.of("claim", "commands", "promote", "reapAndExpire", "heldBy")
+              .contains(call.verb()))) {
         lines.add(call.toString());
       }
     }

@@ -40,7 +40,9 @@ final class SimulatedSource implements JobSource {
 
   @Override
   public Claimed claim(String name, int most, String worker, Timings timings) {
-    return network.call(process, "claim", 
+    return network.call(
+        process,
+        "claim",
         () -> queue.claim(name, most, worker, timings.lease(), timings.cancelGrace()));
   }
 
