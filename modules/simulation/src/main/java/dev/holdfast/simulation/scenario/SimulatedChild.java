@@ -148,7 +148,7 @@ final class SimulatedChild extends Child {
   }
 
   @Override
-  public void say(String word) {
+  public void send(String word) {
     if (word.equals("stop")) {
       told = true;
       if (!deafToStop) {

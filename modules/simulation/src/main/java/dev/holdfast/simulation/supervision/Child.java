@@ -45,7 +45,7 @@ public abstract class Child {
 
   public abstract int exitCode();
 
-  public abstract void say(String word);
+  public abstract void send(String word);
 
   public abstract void terminate();
 

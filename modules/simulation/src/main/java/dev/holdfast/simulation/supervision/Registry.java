@@ -93,7 +93,7 @@ public final class Registry {
           });
     }
 
-    public void forgiven(Place place) {
+    public void resetRestarts(Place place) {
       write("forgiven", place, row -> row.restarts = 0);
     }
 
