@@ -7,7 +7,7 @@ import java.time.Duration;
  *
  * @param rapidLimit restarts within the window after which it has failed: it cannot even start
  * @param lifetimeLimit restarts in total after which it has failed, however slowly they come
- * @param forgivenAfter how long it must be healthy until its restarts are counted from zero
+ * @param resetAfter how long it must be healthy until its restarts are counted from zero
  */
 public record RestartPolicy(
     int rapidLimit,
