@@ -273,6 +273,6 @@ public final class Claim {
   /** The leases under this worker's name, for it to find those it does not know. */
   public static List<Lease> heldBy(Connection connection, String worker) throws SQLException {
     MaterializeBatch.ofWorkers(connection, worker);
-    return HELD_BY.on(connection).set("worker", worker).list(Rows::lease);
+    return HELD_BY.on(connection).set("worker", worker).listByKey(Rows::lease);
   }
 }

@@ -122,13 +122,14 @@ class PlanTest extends QueueFixture {
 
   @Test
   void no_verb_reads_the_whole_table_with_stale_statistics() {
-    // When the statistics were taken, every job was unfinished and half of them had keys.
+    // When the statistics were taken, every job was unfinished, half of them had keys and half ran.
     planned.jobs().enqueue(jobs(1_000));
     planned
         .jobs()
         .enqueue(
             IntStream.range(0, 1_000).mapToObj(i -> job().concurrencyKey("k" + i, 1)).toList());
     planned.jobs().claim(QUEUE, 1_000, WORKER, LEASE);
+    assertThat(planned.jobs().heldBy(WORKER)).hasSize(1_000);
     db.sql("ANALYZE holdfast.job");
     db.sql(
         "UPDATE holdfast.job SET state = 'SUCCEEDED', finished_at = now(), heartbeat_at = NULL,"
