@@ -20,7 +20,7 @@ from .stage import WorkerProgram
 BATCH = 5_000
 TICKS = os.sysconf("SC_CLK_TCK")
 SAMPLE = 0.25
-START_PATIENCE = 60.0
+START_TIMEOUT = 60.0
 LEASE_MS = 30_000
 # Memory that is still being warmed up does not count.
 WARM = 0.25

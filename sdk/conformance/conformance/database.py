@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .program import REPOSITORY, Program
 
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 
 def _installed(home: Path) -> Path:
@@ -66,7 +66,7 @@ class Database:
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while time.monotonic() < until and self._process.poll() is None:
             for one in (log, home / "postgres.log"):
                 if one.exists() and "ready to accept" in one.read_text().split("shut down")[-1]:

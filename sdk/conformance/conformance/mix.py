@@ -40,9 +40,9 @@ FAIL_ONCE = {
     "until": 2,
     "retryAfterMs": 100,
 }
-START_PATIENCE = 120.0
+START_TIMEOUT = 120.0
 GIVES_UP_WITHIN = 60.0
-PATIENCE = 90.0
+TIMEOUT = 90.0
 """Without any job that ends for this long, the rest is given up."""
 
 
@@ -137,7 +137,7 @@ class Crowd:
         return next((self.names[part] for part in parts if part in self.names), "nobody")
 
     def await_ready(self) -> None:
-        until = time.monotonic() + START_PATIENCE
+        until = time.monotonic() + START_TIMEOUT
         for number, one in self.running.items():
             while "ready" not in one.log.read_text("utf-8", "replace").splitlines():
                 if not one.alive or time.monotonic() > until:
@@ -208,13 +208,13 @@ def disturb(
 
 def await_ends(plane: ControlPlane, crowd: Crowd, count: int) -> None:
     left = _left(plane)
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + TIMEOUT
     while left > 0:
         time.sleep(0.5)
         crowd.revive()
         before, left = left, _left(plane)
         if left != before:
-            until = time.monotonic() + PATIENCE
+            until = time.monotonic() + TIMEOUT
         if time.monotonic() > until:
             print(f"{left} of {count} jobs have not ended", flush=True)
             return

@@ -30,8 +30,8 @@ GRACE = 6.0
 TOKEN_TTL = 5.0
 # The server accepts a token for half a minute longer, for clocks that differ.
 OUTLASTS_TOKEN = TOKEN_TTL + 33.0
-RESTART_PATIENCE = 240.0
-CALL_PATIENCE = 60.0
+RESTART_TIMEOUT = 240.0
+CALL_TIMEOUT = 60.0
 
 SETTINGS = {
     "HEARTBEAT_INTERVAL_MS": str(round(HEARTBEAT_INTERVAL * 1000)),
@@ -97,7 +97,7 @@ class ControlPlane:
 
     def restart_together(self, parties: int) -> None:
         """From here on ``restart`` waits for so many scenarios, and restarts the server once."""
-        self._restart = threading.Barrier(parties, self._restart_now, RESTART_PATIENCE)
+        self._restart = threading.Barrier(parties, self._restart_now, RESTART_TIMEOUT)
 
     def restart(self) -> None:
         """Kills the server and starts it again; returns when it answers."""
@@ -137,7 +137,7 @@ class ControlPlane:
         if self.admin_key:
             headers["Authorization"] = f"Bearer {self.admin_key}"
         sent = None if body is None else json.dumps(body).encode()
-        until = time.monotonic() + CALL_PATIENCE
+        until = time.monotonic() + CALL_TIMEOUT
         while True:
             try:
                 status, content = self._send(method, path, sent, headers)

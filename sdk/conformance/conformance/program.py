@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-START_PATIENCE = 240.0
+START_TIMEOUT = 240.0
 # What the environment says of the database and the JVM; all other settings are the kit's.
 KEPT = ("HOLDFAST_DATABASE_ALLOW_UNSAFE", "HOLDFAST_JAVA_OPTS")
 
@@ -46,7 +46,7 @@ class Program:
             )
 
     def await_ready(self) -> None:
-        until = time.monotonic() + START_PATIENCE
+        until = time.monotonic() + START_TIMEOUT
         while time.monotonic() < until and self.process.poll() is None:
             if any(line.startswith("ready") for line in self.output().splitlines()):
                 return
@@ -56,10 +56,10 @@ class Program:
     def output(self) -> str:
         return self._log.read_bytes()[self._start :].decode("utf-8", "replace")
 
-    def stop(self, patience: float = 30.0) -> None:
+    def stop(self, timeout: float = 30.0) -> None:
         self.process.terminate()
         try:
-            self.process.wait(patience)
+            self.process.wait(timeout)
         except subprocess.TimeoutExpired:
             self.kill()
 

@@ -21,9 +21,9 @@ SECRET = "conformance-dispatch-secret"
 FIRST_LOOK = 0.1
 SLOWEST_LOOK = 1.0
 # What must come comes at once as a rule; a busy machine may stand still for half a minute, though.
-PATIENCE = 120.0
+TIMEOUT = 120.0
 # With a fault it never comes, so nobody waits for that long.
-PATIENCE_WITH_FAULT = 45.0
+TIMEOUT_WITH_FAULT = 45.0
 
 
 class Unfit(AssertionError):
@@ -57,11 +57,11 @@ class WorkerProgram:
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
 
-    def exit_code(self, patience: float) -> int:
+    def exit_code(self, timeout: float) -> int:
         try:
-            return self.process.wait(patience)
+            return self.process.wait(timeout)
         except subprocess.TimeoutExpired:
-            raise Unfit(f"the worker program had not ended {patience} s after SIGTERM") from None
+            raise Unfit(f"the worker program had not ended {timeout} s after SIGTERM") from None
 
     @property
     def alive(self) -> bool:
@@ -74,7 +74,7 @@ class Stage:
     ) -> None:
         """``shared``: several scenarios work here at once, and have one worker program."""
         self.plane = plane
-        self.patience = PATIENCE_WITH_FAULT if fault else PATIENCE
+        self.timeout = TIMEOUT_WITH_FAULT if fault else TIMEOUT
         self.queue = f"{name}-{uuid.uuid4().hex[:6]}"[-48:]
         self.proxy = FaultProxy(("127.0.0.1", plane.port))
         self._command = command
@@ -165,7 +165,7 @@ class Stage:
             self.check(any(one.alive for one in self._workers), "the worker program has ended")
             return most_attempts is not None and job["attempt"] > most_attempts
 
-        self.until(is_over, f"the end of job {id_}", after + self.patience)
+        self.until(is_over, f"the end of job {id_}", after + self.timeout)
         return self.job(id_)
 
     def expect(self, id_: str, after: float = 0.0, **fields: Any) -> dict[str, Any]:
@@ -206,14 +206,14 @@ class Stage:
         self.until(lambda: self.count(word, id_, attempt) > 0, what)
 
     def until(
-        self, condition: Callable[[], bool], what: str, patience: float | None = None
+        self, condition: Callable[[], bool], what: str, timeout: float | None = None
     ) -> None:
-        patience = self.patience if patience is None else patience
-        until = time.monotonic() + patience
+        timeout = self.timeout if timeout is None else timeout
+        until = time.monotonic() + timeout
         look = FIRST_LOOK
         while not condition():
             if time.monotonic() > until:
-                raise Unfit(f"waited {patience:.0f} s for {what}")
+                raise Unfit(f"waited {timeout:.0f} s for {what}")
             time.sleep(look)
             look = min(SLOWEST_LOOK, look * 1.5)
 

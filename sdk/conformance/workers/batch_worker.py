@@ -271,8 +271,8 @@ def main() -> None:
     while not stopping.wait(1.0):
         pass
     claimer.join(WAIT_MS / 1000 + 5)  # what its last claim brings is work, too
-    for patience, why in ((int(os.environ["CONFORMANCE_SHUTDOWN_MS"]) / 1000, "shutdown"), (5, "")):
-        until = time.monotonic() + patience
+    for timeout, why in ((int(os.environ["CONFORMANCE_SHUTDOWN_MS"]) / 1000, "shutdown"), (5, "")):
+        until = time.monotonic() + timeout
         while held and time.monotonic() < until:
             time.sleep(0.05)
         for job in list(held.values()):

@@ -107,13 +107,13 @@ def test_a_wrong_key_says_what_to_do(plane: ControlPlane, queue: str) -> None:
 
 
 def test_a_server_that_is_away_is_waited_for_and_then_named() -> None:
-    client = Holdfast("http://127.0.0.1:9", patience=0.5)
+    client = Holdfast("http://127.0.0.1:9", retry_for=0.5)
     began = time.monotonic()
     with pytest.raises(ServerUnavailableException, match=r"127\.0\.0\.1:9.* is it running"):
         client.get("01a1e9d0-d164-744c-8168-ef0f33f8838b")
     assert time.monotonic() - began < 10
     with pytest.raises(ServerUnavailableException, match="check the address"):
-        Holdfast("http://no-such-host.invalid", patience=0.1).get("any")
+        Holdfast("http://no-such-host.invalid", retry_for=0.1).get("any")
 
 
 def test_events_go_on_after_the_connection_was_cut(

@@ -168,8 +168,8 @@ export class Claimer {
   }
 }
 
-const START_PATIENCE_MS = 15_000;
-const REFUSED_PATIENCE_MS = 5_000;
+const START_TIMEOUT_MS = 15_000;
+const REFUSED_TIMEOUT_MS = 5_000;
 const START_PAUSE_MS = 250;
 
 /** Finds a wrong address or key before anything runs; a server that is away for a moment is waited for. */
@@ -187,9 +187,9 @@ export async function check(server: Server, queues: readonly string[]): Promise<
             })
           : trouble;
       }
-      const patience =
-        trouble.code === "ENOTFOUND" ? 0 : trouble.code === "ECONNREFUSED" ? REFUSED_PATIENCE_MS : START_PATIENCE_MS;
-      if (Date.now() - began > patience) {
+      const timeout =
+        trouble.code === "ENOTFOUND" ? 0 : trouble.code === "ECONNREFUSED" ? REFUSED_TIMEOUT_MS : START_TIMEOUT_MS;
+      if (Date.now() - began > timeout) {
         throw trouble;
       }
       await pause(START_PAUSE_MS);

@@ -9,7 +9,7 @@ import { Worker, type WorkerOptions } from "./worker.js";
 
 export interface ClientOptions extends ServerOptions {
   /** How long a call is repeated while the server is away; 15 seconds unless given. */
-  patienceMs?: number;
+  retryForMs?: number;
 }
 
 export interface WaitOptions {
@@ -25,11 +25,11 @@ const SLOWEST_LOOK_MS = 1_000;
 /** Enqueues jobs, looks at them and steers them, over the HTTP API of a server. */
 export class Holdfast {
   private readonly server: Server;
-  private readonly patienceMs: number;
+  private readonly retryForMs: number;
 
   constructor(private readonly options: ClientOptions = {}) {
     this.server = new Server(options);
-    this.patienceMs = options.patienceMs ?? 15_000;
+    this.retryForMs = options.retryForMs ?? 15_000;
   }
 
   /** Resolves once the job is durable. The same job, by its id, enqueued twice is one job. */
@@ -178,12 +178,12 @@ export class Holdfast {
   }
 
   /**
-   * Sends it again while the server is away and the patience lasts.
+   * Sends it again while the server is away and `retryForMs` lasts.
    *
    * @param again whether the server answers the second of two equal requests as it did the first
    */
   private async insist<T>(method: "GET" | "POST", path: string, json?: string, again = method === "GET"): Promise<T> {
-    const end = Date.now() + this.patienceMs;
+    const end = Date.now() + this.retryForMs;
     const backoff = new Backoff();
     for (;;) {
       try {

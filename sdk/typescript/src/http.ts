@@ -19,7 +19,7 @@ export interface CallOptions {
 }
 
 /** Longer than the server waits for its database, so that the server can answer what is wrong. */
-export const PATIENCE_MS = 40_000;
+export const TIMEOUT_MS = 40_000;
 
 const MESSAGE_CHARS = 500;
 
@@ -56,7 +56,7 @@ export class Server {
     options: CallOptions,
     content: (response: Response) => Promise<T>,
   ): Promise<T> {
-    const timeoutMs = options.timeoutMs ?? PATIENCE_MS;
+    const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     // A controller of its own for each call: AbortSignal.any would hold on to a long-lived signal.
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(new TimeoutReason()), timeoutMs);
@@ -88,7 +88,7 @@ export class Server {
       response = await this.send("GET", path, { headers }, signal);
     } catch (trouble) {
       signal.throwIfAborted();
-      throw unreachable(this.url, trouble, PATIENCE_MS);
+      throw unreachable(this.url, trouble, TIMEOUT_MS);
     }
     if (!response.ok) {
       throw refusal(this.url, response, await response.text().catch(() => ""));

@@ -228,7 +228,7 @@ test("errors say what to do", async (t) => {
     worker.get(NOBODY),
     (error: Error) => error instanceof KeyRefusedError && error.message.includes("role submitter"),
   );
-  const away = new Holdfast({ url: `http://127.0.0.1:${await freePort()}`, apiKey: adminKey, patienceMs: 300 });
+  const away = new Holdfast({ url: `http://127.0.0.1:${await freePort()}`, apiKey: adminKey, retryForMs: 300 });
   await assert.rejects(
     away.get(NOBODY),
     (error: Error) => error instanceof ServerUnavailableError && error.message.includes("nobody listens there"),

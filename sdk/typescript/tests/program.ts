@@ -10,7 +10,7 @@ export interface Program {
   exited: Promise<number | null>;
 }
 
-const PATIENCE_MS = 180_000;
+const TIMEOUT_MS = 180_000;
 /** What the environment says of the database and the JVM. The program refuses settings that it does not know. */
 const KEPT = ["HOLDFAST_DATABASE_ALLOW_UNSAFE", "HOLDFAST_JAVA_OPTS"];
 
@@ -51,7 +51,7 @@ export function startProcess(
     output: () => printed,
     exited,
     line: async (pattern) => {
-      const end = Date.now() + PATIENCE_MS;
+      const end = Date.now() + TIMEOUT_MS;
       for (;;) {
         const match = pattern.exec(printed);
         if (match) {

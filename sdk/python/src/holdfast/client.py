@@ -27,7 +27,7 @@ T = TypeVar("T")
 class Holdfast:
     """A client of one server: that of HOLDFAST_SERVER_URL and HOLDFAST_SERVER_API_KEY unless given.
 
-    Each call is repeated through outages and restarts of the server for ``patience`` seconds.
+    Each call is repeated through outages and restarts of the server for ``retry_for`` seconds.
     That is safe: jobs carry ids that the client chose, and the server answers a repeated
     request as it answered the first.
     """
@@ -37,11 +37,11 @@ class Holdfast:
         url: str | None = None,
         api_key: str | None = None,
         *,
-        patience: float = 30.0,
+        retry_for: float = 30.0,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self._http = Http(server_url(url), server_key(api_key), context=tls)
-        self._patience = patience
+        self._retry_for = retry_for
 
     @overload
     def enqueue(self, job: Job) -> Enqueued: ...
@@ -155,7 +155,7 @@ class Holdfast:
         return self._insist(lambda: self._http.post(path, {} if body is None else body))
 
     def _insist(self, call: Callable[[], T]) -> T:
-        until = time.monotonic() + self._patience
+        until = time.monotonic() + self._retry_for
         backoff = Backoff()
         while True:
             try:

@@ -194,10 +194,10 @@ class Engine:
             self._draining = True
             self._slots.notify_all()
 
-    def stop(self, patience: float, hurry: threading.Event) -> None:
+    def stop(self, timeout: float, hurry: threading.Event) -> None:
         """Waits for running handlers, tells the rest to stop, and gives their jobs back."""
         self.drain()
-        self._await_none(patience, hurry.is_set)
+        self._await_none(timeout, hurry.is_set)
         for attempt in self.keeper.held():
             self.keeper.stop(attempt, StopKind.SHUTDOWN, "the worker shuts down")
         self._await_none(2.0, lambda: False)
@@ -210,8 +210,8 @@ class Engine:
         self.keeper.close()
         self._processes.close()
 
-    def _await_none(self, patience: float, hurried: Callable[[], bool]) -> None:
-        until = time.monotonic() + patience
+    def _await_none(self, timeout: float, hurried: Callable[[], bool]) -> None:
+        until = time.monotonic() + timeout
         with self._slots:
             while self._running > 0 and time.monotonic() < until and not hurried():
                 self._slots.wait(min(0.2, max(0.0, until - time.monotonic())))

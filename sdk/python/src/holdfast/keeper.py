@@ -139,8 +139,8 @@ class LeaseKeeper:
             return
         if attempt.signal.stop(kind, reason):
             # A process can be killed, and is early enough for the end to be told in time.
-            patience = attempt.grace * 0.5 if attempt.kill else attempt.grace
-            attempt.give_up_at = time.monotonic() + patience
+            timeout = attempt.grace * 0.5 if attempt.kill else attempt.grace
+            attempt.give_up_at = time.monotonic() + timeout
 
     def _watch_loop(self) -> None:
         while not self._stopped.wait(0.1):

@@ -14,7 +14,7 @@ from .leases import LeaseSource
 
 log = logging.getLogger("holdfast")
 
-LEASE_PATIENCE = 5.0
+LEASE_TIMEOUT = 5.0
 
 
 class Poller:
@@ -46,7 +46,7 @@ class Poller:
         """Ends the long poll, and releases the tasks that the server leased to it meanwhile."""
         self._stopping.set()
         # A lease that is under way ends by itself: its tasks could not be released.
-        hung = time.monotonic() + LEASE_PATIENCE
+        hung = time.monotonic() + LEASE_TIMEOUT
         while self._thread.is_alive():
             if self._waiting or time.monotonic() > hung:
                 self._http.abort()

@@ -14,7 +14,7 @@ from .outcome import Outcome
 log = logging.getLogger("holdfast")
 
 INTERVAL = 0.5
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """How long ends wait for reports that the server does not answer."""
 
 
@@ -71,7 +71,7 @@ class Reporter:
             log.info("progress and log lines are sent later: %s", away)
             with self._lock:
                 self._dirty = dirty | self._dirty
-                if now - self._away_since < PATIENCE and not self._closed.is_set():
+                if now - self._away_since < TIMEOUT and not self._closed.is_set():
                     self._ending = ending + self._ending
                     ending = []
         except HoldfastException as refused:

@@ -42,12 +42,12 @@ class Settler:
     def backlog(self) -> int:
         return len(self._ends) + self._under_way
 
-    def close(self, patience: float) -> bool:
+    def close(self, timeout: float) -> bool:
         """Waits until all ends are answered; False when that took longer."""
         with self._ready:
             self._closed = True
             self._ready.notify()
-        self._thread.join(patience)
+        self._thread.join(timeout)
         self._abandoned.set()
         return self.backlog == 0
 

@@ -26,8 +26,8 @@ log = logging.getLogger("holdfast")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-START_PATIENCE = 15.0
-REFUSED_PATIENCE = 5.0
+START_TIMEOUT = 15.0
+REFUSED_TIMEOUT = 5.0
 
 
 class Worker:
@@ -137,9 +137,9 @@ class Worker:
                 return
             except ServerUnavailableException as away:
                 refused = isinstance(away.__cause__, ConnectionRefusedError)
-                patience = REFUSED_PATIENCE if refused else START_PATIENCE
+                timeout = REFUSED_TIMEOUT if refused else START_TIMEOUT
                 unknown = isinstance(away.__cause__, socket.gaierror)
-                if unknown or time.monotonic() - began > patience:
+                if unknown or time.monotonic() - began > timeout:
                     raise
             time.sleep(0.25)
 

@@ -14,7 +14,7 @@ import { STATES } from './states.js';
 const PAGE = 50;
 const MOST_FACETS = 12;
 /** How long one search goes on by itself. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const COUNTS_MS = 10_000;
 const VIEWS = [['', 'All'], ['state:failed age:<1h', 'Failed, last hour'], ['state:running', 'Running'], ['state:retrying', 'Retrying'], ['state:waiting', 'Waiting'], ['code:TOXIC_JOB', 'Crashed their workers']];
 
@@ -95,7 +95,7 @@ class Jobs extends View {
       if (signal.aborted) return;
       jobs = [...jobs, ...page.jobs];
       const more = Boolean(page.next) && jobs.length < PAGE;
-      this.searching = more && Date.now() - began < PATIENCE_MS;
+      this.searching = more && Date.now() - began < TIMEOUT_MS;
       Object.assign(this, { jobs: jobs.length || !this.searching ? jobs : this.jobs, next: page.next ?? null, searched: page.searchComplete });
     } while (this.searching);
   }

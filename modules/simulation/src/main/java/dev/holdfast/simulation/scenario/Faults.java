@@ -125,11 +125,11 @@ final class Faults {
   }
 
   private void stop(SimulatedWorker victim) {
-    Duration patience = upTo(20);
-    told("stop", victim.name() + " within " + patience);
+    Duration timeout = upTo(20);
+    told("stop", victim.name() + " within " + timeout);
     long begun = scenario.scheduler().now();
     victim.stop(
-        patience,
+        timeout,
         () -> {
           boolean undisturbed = victim.calmSince() < begun && !scenario.network().isLossy();
           scenario.rules().stoppedCleanly(victim, undisturbed);

@@ -102,7 +102,7 @@ final class SimulatedWorker {
   }
 
   /** Ends like a process that got SIGTERM. */
-  void stop(Duration patience, Runnable then) {
+  void stop(Duration timeout, Runnable then) {
     stopping = true;
     Worker running = worker;
     if (running == null) {
@@ -111,7 +111,7 @@ final class SimulatedWorker {
     process.start(
         "shutdown",
         () -> {
-          running.stop(patience);
+          running.stop(timeout);
           stopped = true;
           then.run();
           // Handlers that do not leave end with their process.
