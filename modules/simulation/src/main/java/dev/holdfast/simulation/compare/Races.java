@@ -2,6 +2,7 @@ package dev.holdfast.simulation.compare;
 
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.queue.Queue;
+import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.queue.JobSpec;
 import dev.holdfast.simulation.queue.ModelQueue;
 import dev.holdfast.simulation.queue.ModelVerbs;
@@ -47,7 +48,7 @@ public final class Races {
     try (Queue queue = on.open()) {
       PostgresVerbs postgres = on.verbs(queue);
       for (int round = 0; round < rounds; round++) {
-        String wrong = round(new Random(seed + round), postgres);
+        String wrong = round(Scheduler.randomOf(seed + round), postgres);
         if (wrong != null) {
           return "round %d: %s".formatted(seed + round, wrong);
         }

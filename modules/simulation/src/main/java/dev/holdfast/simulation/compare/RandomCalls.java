@@ -14,6 +14,7 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.queue.JobSpec;
 import dev.holdfast.simulation.queue.ModelQueue;
 import dev.holdfast.simulation.queue.ModelVerbs;
@@ -44,7 +45,7 @@ public final class RandomCalls {
   private int enqueued;
 
   private RandomCalls(long seed) {
-    this.random = new Random(seed);
+    this.random = Scheduler.randomOf(seed);
     this.queue =
         new RecordedVerbs(
             new ModelVerbs(new ModelQueue(new PlainCodec(), () -> now)),
@@ -70,13 +71,13 @@ public final class RandomCalls {
 
   /** Claims of a hundred jobs move a cursor; what commits late, or comes back, lies before it. */
   private void backlog() {
+    queue.begin(JobSpec.of(++enqueued, "kind", "q", "payload"));
+    now += 1_000;
     for (int i = 0; i < BACKLOG; i++) {
       jobs.add(queue.enqueue(JobSpec.of(++enqueued, "kind", "q", "payload")).id());
       now += 1_000;
     }
-    queue.begin(JobSpec.of(++enqueued, "kind", "q", "payload"));
     now += 1_000_000;
-    queue.enqueue(JobSpec.of(++enqueued, "kind", "q", "payload"));
     for (int i = 0; i < 2; i++) {
       now += 50_000;
       List<Lease> claimed =

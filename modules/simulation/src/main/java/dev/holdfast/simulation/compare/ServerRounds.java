@@ -7,6 +7,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.net.URI;
@@ -43,7 +44,7 @@ public final class ServerRounds implements AutoCloseable {
 
   /** What went wrong first in so many rounds; null when nothing did. */
   public @Nullable String differs(long seed, int rounds) throws Exception {
-    Random random = new Random(seed);
+    Random random = Scheduler.randomOf(seed);
     for (int round = 0; round < rounds; round++) {
       String wrong = round % 4 == 3 ? resumed(random) : tokens(random);
       if (wrong != null) {

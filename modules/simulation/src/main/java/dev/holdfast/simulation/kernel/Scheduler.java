@@ -60,7 +60,7 @@ public final class Scheduler {
    * @param mostSwitches a run that takes more is taken for one that goes round in circles
    */
   public Scheduler(long seed, long mostSwitches) {
-    this.random = new Random(seed);
+    this.random = randomOf(seed);
     this.mostSwitches = mostSwitches;
   }
 
@@ -68,6 +68,11 @@ public final class Scheduler {
   public static boolean isSupported() {
     return Runtime.version().feature() >= 24
         && Object.class.getModule().isOpen("java.lang", Scheduler.class.getModule());
+  }
+
+  /** Of seeds that differ by one, {@link Random} itself draws much the same first numbers. */
+  public static Random randomOf(long seed) {
+    return new Random(seed * 0x9E3779B97F4A7C15L);
   }
 
   private static Method newThread() {

@@ -187,7 +187,8 @@ final class Handlers {
   }
 
   private Object publish(String payload, JobContext context) throws Exception {
-    pass(context, millis(payload), 0, 50);
+    // Without a word before it: the answer to a report would tell that the lease is lost.
+    Thread.sleep(millis(payload));
     context.publish(Map.of("out", Path.of("out")), null);
     Thread.sleep(millis(payload) / 2);
     if (context.lease().attempt() <= number(payload)) {
