@@ -3,6 +3,7 @@ package dev.holdfast.chaos;
 import dev.holdfast.chaos.cluster.NotInstalledException;
 import dev.holdfast.chaos.fault.Fault;
 import dev.holdfast.chaos.fault.Faults;
+import dev.holdfast.chaos.hostile.HostileRun;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -53,6 +54,12 @@ public final class Chaos implements Callable<Integer> {
   @Option(names = "--failovers", paramLabel = "N", description = "how many (default: 10)")
   int failovers = 10;
 
+  @Option(
+      names = "--hostile",
+      paramLabel = "N",
+      description = "so many hostile requests to a server over HTTP, and no other fault")
+  int hostile;
+
   @Option(names = "--list", description = "print the faults and end")
   boolean list;
 
@@ -78,10 +85,14 @@ public final class Chaos implements Callable<Integer> {
               + known.stream().collect(Collectors.joining(", ")));
       return 2;
     }
+    long from = seed == null ? new Random().nextInt(1_000_000) : seed;
+    if (hostile > 0) {
+      return new HostileRun(hostile, from, System.out::println).run().succeeded() ? 0 : 1;
+    }
     Options options =
         new Options(
             Duration.ofMillis((long) (minutes * 60_000)),
-            seed == null ? new Random().nextInt(1_000_000) : seed,
+            from,
             jobs,
             only,
             json,
