@@ -3,6 +3,7 @@ package dev.holdfast.chaos;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import dev.holdfast.chaos.check.Finding;
+import dev.holdfast.chaos.check.Refused;
 import dev.holdfast.chaos.cluster.Failover;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -18,7 +19,7 @@ import java.util.function.Consumer;
  *
  * @param jobs that clients were promised
  * @param attempts that handlers began
- * @param refused writes of handlers that no longer held their jobs
+ * @param refused what attempts wrote that no longer held their jobs
  * @param faults how often each happened
  * @param recovery milliseconds from the kill of a worker to the next start of its jobs
  * @param firstStart milliseconds from the end of an outage to the first start of a job
@@ -28,7 +29,7 @@ public record Result(
     long seed,
     long jobs,
     long attempts,
-    long refused,
+    Refused refused,
     Map<String, Integer> faults,
     Percentiles recovery,
     Percentiles firstStart,
@@ -52,7 +53,7 @@ public record Result(
       Options options,
       long jobs,
       long attempts,
-      long refused,
+      Refused refused,
       Map<String, Integer> faults,
       List<Duration> recovery,
       List<Duration> firstStarts,
@@ -86,7 +87,8 @@ public record Result(
   void print(Consumer<String> lines) {
     lines.accept("");
     lines.accept(
-        "%,d jobs, %,d attempts, %,d stale writes refused".formatted(jobs, attempts, refused));
+        "%,d jobs, %,d attempts; %,d stale writes refused, and %,d late results"
+            .formatted(jobs, attempts, refused.writes(), refused.results()));
     lines.accept(
         "recovery after a kill: %s; first job after an outage: %s"
             .formatted(text(recovery), text(firstStart)));

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Enqueues jobs of every sort, as long as few enough wait, and cancels some of them. What is not
@@ -29,8 +30,10 @@ public final class Load {
 
   public static final Duration TICKS = Duration.ofSeconds(1);
 
-  private static final int BATCH = 25;
+  private static final int BATCH = 50;
   private static final int NEVER = 1_000;
+  // Of a thousand jobs: each runs dozens of programs.
+  private static final int WORKSPACES = 5;
 
   private final Holdfast holdfast;
   private final Ledger ledger;
@@ -38,6 +41,7 @@ public final class Load {
   private final int most;
   private final LongSupplier waiting;
   private final int backlog;
+  private final @Nullable WorkspaceJobs workspaces;
   private final List<JobId> recent = new ArrayList<>();
   private final Thread thread = Thread.ofPlatform().daemon().name("load").unstarted(this::run);
   private volatile boolean stopped;
@@ -47,9 +51,17 @@ public final class Load {
    * @param most how many jobs at most
    * @param waiting how many jobs wait now
    * @param backlog how many may
+   * @param workspaces null where there can be none
    */
   public Load(
-      Holdfast holdfast, Ledger ledger, long seed, int most, LongSupplier waiting, int backlog) {
+      Holdfast holdfast,
+      Ledger ledger,
+      long seed,
+      int most,
+      LongSupplier waiting,
+      int backlog,
+      @Nullable WorkspaceJobs workspaces) {
+    this.workspaces = workspaces;
     this.holdfast = holdfast;
     this.ledger = ledger;
     this.random = new Random(seed);
@@ -99,7 +111,11 @@ public final class Load {
   }
 
   private Job next() {
-    Job job = sort(random.nextInt(100)).maxAttempts(NEVER).maxCrashes(NEVER);
+    boolean workspace = random.nextInt(1_000) < WORKSPACES && workspaces != null;
+    Job job =
+        (workspace ? workspaces.next() : sort(random.nextInt(100)))
+            .maxAttempts(NEVER)
+            .maxCrashes(NEVER);
     return random.nextInt(4) == 0 ? job.priority(random.nextInt(10)) : job;
   }
 
@@ -111,7 +127,7 @@ public final class Load {
     } else if (roll < 55) {
       return Job.of("effect", quick());
     } else if (roll < 65) {
-      return Job.of("stubborn", new ChaosKinds.Work(300, 0));
+      return Job.of("stubborn", new ChaosKinds.Work(1_000, 0));
     } else if (roll < 70) {
       return Job.of("steps", new ChaosKinds.Work(30, 0));
     } else if (roll < 73) {
