@@ -59,7 +59,7 @@ public final class ChaosRun {
         UNION ALL SELECT count(*) FROM holdfast.job WHERE state = 'WAITING') AS each
       """;
 
-  private static final int BACKLOG = 600;
+  private static final int BACKLOG = 800;
   private static final Duration STANDSTILL = Duration.ofMinutes(2);
 
   private final Options options;

@@ -11,8 +11,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * What a run came to.
@@ -35,6 +37,10 @@ public record Result(
     Percentiles firstStart,
     List<Failover> failovers,
     List<Finding> findings) {
+  private static final Set<String> PAUSES = Set.of("freeze-worker", "freeze-remote");
+  private static final Set<String> CRASHES =
+      Set.of("kill-postgres", "kill-backend", "full-disk-wal");
+
   /** Of milliseconds. */
   public record Percentiles(int samples, long p50, long p99, long most) {
     static Percentiles of(List<Duration> sorted) {
@@ -90,6 +96,12 @@ public record Result(
         "%,d jobs, %,d attempts; %,d stale writes refused, and %,d late results"
             .formatted(jobs, attempts, refused.writes(), refused.results()));
     lines.accept(
+        "%,d kill -9, %,d pauses longer than the lease, %,d crashes of PostgreSQL"
+            .formatted(
+                happened(name -> name.startsWith("kill-")),
+                happened(PAUSES::contains),
+                happened(CRASHES::contains)));
+    lines.accept(
         "recovery after a kill: %s; first job after an outage: %s"
             .formatted(text(recovery), text(firstStart)));
     lines.accept("");
@@ -104,6 +116,13 @@ public record Result(
     }
     lines.accept("");
     lines.accept(succeeded() ? "all rules hold" : "rules are broken; repeat with --seed " + seed);
+  }
+
+  private int happened(Predicate<String> which) {
+    return faults.entrySet().stream()
+        .filter(fault -> which.test(fault.getKey()))
+        .mapToInt(Map.Entry::getValue)
+        .sum();
   }
 
   private static String text(Percentiles times) {

@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
@@ -131,7 +132,7 @@ public final class Checker {
     findings.add(cancels());
     findings.add(timelines());
     findings.add(secrets());
-    for (String rule : STATEMENTS.keySet()) {
+    for (String rule : new TreeSet<>(STATEMENTS.keySet())) {
       findings.add(statement(rule));
     }
     return findings;

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The processes of the program: supervisors with their workers, a server, and remote workers. */
 public final class Fleet implements AutoCloseable {
-  private static final String SLOTS = "16";
+  private static final String SLOTS = "24";
   private static final Duration STOPPING = Duration.ofSeconds(60);
 
   private final Database database;

@@ -98,7 +98,7 @@ public final class ChaosKinds implements KindProvider {
     long end = System.nanoTime() + Duration.ofMillis(work.millis()).toNanos();
     while (System.nanoTime() < end) {
       try {
-        Thread.sleep(10);
+        Thread.sleep(50);
       } catch (InterruptedException ignored) {
         // Goes on.
       }

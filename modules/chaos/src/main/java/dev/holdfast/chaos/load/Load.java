@@ -120,29 +120,30 @@ public final class Load {
   }
 
   private Job sort(int roll) {
-    if (roll < 25) {
+    if (roll < 45) {
       return Job.of("plain", quick());
-    } else if (roll < 35) {
+    } else if (roll < 50) {
       return Job.of("flaky", new ChaosKinds.Work(5, 1 + random.nextInt(2)));
-    } else if (roll < 55) {
+    } else if (roll < 62) {
       return Job.of("effect", quick());
-    } else if (roll < 65) {
-      return Job.of("stubborn", new ChaosKinds.Work(1_000, 0));
-    } else if (roll < 70) {
+    } else if (roll < 72) {
+      // Slow, so that a process that is frozen holds several, and costs nothing meanwhile.
+      return Job.of("stubborn", new ChaosKinds.Work(2_500, 0));
+    } else if (roll < 75) {
       return Job.of("steps", new ChaosKinds.Work(30, 0));
-    } else if (roll < 73) {
+    } else if (roll < 77) {
       return Job.of("artifact", quick());
-    } else if (roll < 74) {
+    } else if (roll < 78) {
       return Job.of("leaky", quick());
-    } else if (roll < 79) {
+    } else if (roll < 83) {
       return Job.of("plain", quick()).delay(Duration.ofMillis(random.nextInt(3_000)));
-    } else if (roll < 84) {
+    } else if (roll < 87) {
       return Job.of("plain", quick()).uniqueKey("unique-" + random.nextInt(20));
-    } else if (roll < 89) {
+    } else if (roll < 91) {
       return Job.of("plain", quick()).concurrencyKey("key-" + random.nextInt(5), 2);
-    } else if (roll < 93) {
+    } else if (roll < 94) {
       return Job.of("plain", quick()).queue(LIMITED);
-    } else if (roll < 95) {
+    } else if (roll < 96) {
       return Job.of("plain", quick()).queue(RATED);
     }
     return recent.isEmpty()
