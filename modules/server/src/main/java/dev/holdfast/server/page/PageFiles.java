@@ -5,6 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.zip.GZIPOutputStream;
 
 /**
@@ -162,6 +164,30 @@ final class PageFiles {
     return place == null
         ? Optional.empty()
         : Optional.of(read.computeIfAbsent(name, each -> file(place.get())));
+  }
+
+  /** The scripts of the page, by name. */
+  List<String> modules() {
+    return places.keySet().stream()
+        .filter(name -> name.endsWith(".js") && !isOfReference(name))
+        .sorted()
+        .toList();
+  }
+
+  /** Of all files of the page. */
+  String digest() {
+    String tags =
+        places.keySet().stream()
+            .filter(name -> !isOfReference(name))
+            .sorted()
+            .map(name -> find(name).orElseThrow().tag())
+            .collect(Collectors.joining());
+    return Secrets.digest(tags.getBytes(StandardCharsets.UTF_8)).substring(0, 16);
+  }
+
+  /** Whether it is of the API reference, which is another page. */
+  private static boolean isOfReference(String name) {
+    return name.startsWith("reference.") || name.startsWith("swagger-ui/");
   }
 
   static File file(String place) {
