@@ -10,6 +10,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -31,10 +32,10 @@ public final class PageApi {
   public List<Route> routes() {
     return List.of(
         Route.get("/", Guard.OPEN, this::page),
-        Route.get("/page/{a}", Guard.OPEN, call -> file(call, "a")),
-        Route.get("/page/{a}/{b}", Guard.OPEN, call -> file(call, "a", "b")),
-        Route.get("/page/{a}/{b}/{c}", Guard.OPEN, call -> file(call, "a", "b", "c")),
-        Route.get("/page/{a}/{b}/{c}/{d}", Guard.OPEN, call -> file(call, "a", "b", "c", "d")));
+        file("file"),
+        file("library", "file"),
+        file("library", "folder", "file"),
+        file("version", "library", "folder", "file"));
   }
 
   /** Made for the first browser: a server starts sooner without it. */
@@ -76,9 +77,18 @@ public final class PageApi {
     }
   }
 
-  /** Of another version, from before a change of the server, it is the file of this one. */
-  private Answer file(Call call, String... parts) {
-    List<String> path = Stream.of(parts).map(call::value).toList();
+  /**
+   * A version may come first in any of the paths. Of another version, from before a change of the
+   * server, the answer is the file of this one.
+   */
+  private Route file(String... parts) {
+    String template =
+        Stream.of(parts).map("{%s}"::formatted).collect(Collectors.joining("/", "/page/", ""));
+    return Route.get(
+        template, Guard.OPEN, call -> file(call, Stream.of(parts).map(call::value).toList()));
+  }
+
+  private Answer file(Call call, List<String> path) {
     boolean versioned = path.getFirst().startsWith(PageDocument.VERSION);
     Served now = served();
     boolean current = path.getFirst().equals(now.page().version());

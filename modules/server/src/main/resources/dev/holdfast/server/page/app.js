@@ -78,7 +78,9 @@ class App extends LitElement {
     this.#who();
   }
 
+  /** The page begins with the header alone, which is shown until the scripts have been loaded. */
   createRenderRoot() {
+    this.replaceChildren();
     return this;
   }
 
