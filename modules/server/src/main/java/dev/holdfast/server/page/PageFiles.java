@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The files that browsers may load: those of the page and of the API reference, and those of their
@@ -106,13 +107,12 @@ final class PageFiles {
   static final class File {
     private final String type;
     private final byte[] bytes;
-    private final byte[] compressed;
+    private volatile byte @Nullable [] compressed;
     private final String tag;
 
     File(String type, byte[] bytes) {
       this.type = type;
       this.bytes = bytes;
-      this.compressed = compressed(bytes);
       this.tag = "\"" + Secrets.digest(bytes).substring(0, 32) + "\"";
     }
 
@@ -124,9 +124,14 @@ final class PageFiles {
       return bytes;
     }
 
-    /** The content compressed by gzip. */
+    /** The content compressed by gzip, when it is first asked for. */
     byte[] compressed() {
-      return compressed;
+      byte[] known = compressed;
+      if (known == null) {
+        known = compressed(bytes);
+        compressed = known;
+      }
+      return known;
     }
 
     private static byte[] compressed(byte[] bytes) {
