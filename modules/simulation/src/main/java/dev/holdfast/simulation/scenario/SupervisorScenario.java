@@ -275,7 +275,7 @@ public final class SupervisorScenario {
   void killed(SimulatedChild child) {
     long ago = scheduler.now() - child.lastBeat();
     // What it reports while its supervisor acts on a row that was too old comes too late.
-    boolean tooLate = ago < SECOND && child.silenceBefore() > SILENCE.toNanos() - SECOND;
+    boolean tooLate = ago < 2 * SECOND && child.silenceBefore() > SILENCE.toNanos() - 2 * SECOND;
     boolean heard = ago < 12 * SECOND && !tooLate;
     boolean calm = scheduler.now() - lastOutage > OUTAGE_COUNTS_FOR;
     if (child.isAlive() && !child.wasTold() && child.isHealthy() && heard && calm) {
