@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.holdfast.chaos.fleet.Database;
 import dev.holdfast.chaos.fleet.SingleServer;
+import dev.holdfast.chaos.fleet.Watchdog;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.program.Processes;
@@ -92,9 +93,12 @@ public final class HostileRun {
 
   public Result run() throws Exception {
     Path folder = Processes.freshFolder();
-    try (SingleServer postgres = new SingleServer(folder);
+    try (Watchdog watchdog = Watchdog.start();
+        SingleServer postgres = new SingleServer(folder);
         Database database = new Database(postgres);
         Processes processes = new Processes()) {
+      watchdog.watch(folder);
+      watchdog.watch(processes.folder());
       Migrations.apply(database.direct(), false);
       ChildProcess server =
           processes
