@@ -3,6 +3,7 @@ package dev.holdfast.chaos;
 import dev.holdfast.chaos.cluster.NotInstalledException;
 import dev.holdfast.chaos.fault.Fault;
 import dev.holdfast.chaos.fault.Faults;
+import dev.holdfast.chaos.hostile.HostileRun;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
@@ -69,6 +70,12 @@ public final class Chaos implements Callable<Integer> {
   @Option(names = "--failovers", paramLabel = "N", description = "how many (default: 10)")
   int failovers = 10;
 
+  @Option(
+      names = "--hostile",
+      paramLabel = "N",
+      description = "so many hostile requests to a server over HTTP, and no other fault")
+  int hostile;
+
   @Option(names = "--list", description = "print the faults and end")
   boolean list;
 
@@ -104,6 +111,10 @@ public final class Chaos implements Callable<Integer> {
               + known.stream().collect(Collectors.joining(", ")));
       return 2;
     }
+    long from = seed == null ? new Random().nextInt(1_000_000) : seed;
+    if (hostile > 0) {
+      return new HostileRun(hostile, from, System.out::println).run().succeeded() ? 0 : 1;
+    }
     if (perMinute < 1 || perMinute > 1_000) {
       System.err.println("chaos: --per-minute is " + perMinute + "; it must be 1 to 1000");
       return 2;
@@ -111,7 +122,7 @@ public final class Chaos implements Callable<Integer> {
     Options options =
         new Options(
             Duration.ofMillis((long) (minutes * 60_000)),
-            seed == null ? new Random().nextInt(1_000_000) : seed,
+            from,
             jobs,
             only == null ? null : only.stream().flatMap(Chaos::times).toList(),
             json,
