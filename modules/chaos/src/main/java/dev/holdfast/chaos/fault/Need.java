@@ -4,22 +4,19 @@ import dev.holdfast.chaos.fleet.Fleet;
 import dev.holdfast.chaos.fleet.Volume;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 /** What a fault takes that not every machine has. */
 public enum Need {
-  NOTHING("nothing", () -> true),
-  VOLUMES("root, to mount volumes", Volume::isPossible),
-  STRACE("root and strace", () -> onPath("strace") && Volume.isPossible()),
-  FAKETIME("faketime", () -> Fleet.clockLibrary().isPresent());
+  NOTHING("nothing"),
+  VOLUMES("root, to mount volumes"),
+  STRACE("root and strace"),
+  FAKETIME("faketime");
 
   private final String text;
-  private final BooleanSupplier probe;
 
-  Need(String text, BooleanSupplier probe) {
+  Need(String text) {
     this.text = text;
-    this.probe = probe;
   }
 
   /** As in: needs root. */
@@ -28,7 +25,12 @@ public enum Need {
   }
 
   public boolean isMet() {
-    return probe.getAsBoolean();
+    return switch (this) {
+      case NOTHING -> true;
+      case VOLUMES -> Volume.isPossible();
+      case STRACE -> onPath("strace") && Volume.isPossible();
+      case FAKETIME -> Fleet.clockLibrary().isPresent();
+    };
   }
 
   private static boolean onPath(String program) {
