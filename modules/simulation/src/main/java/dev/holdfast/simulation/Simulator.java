@@ -14,7 +14,9 @@ public final class Simulator {
 
   private static final String HEALTH = "dev/holdfast/queue/health/";
   private static final String REGISTRY = "dev/holdfast/simulation/supervision/Registry";
-  private static final Map<String, String> SUPERVISION =
+
+  /** What a simulated supervisor has instead of its database and its processes. */
+  static final Map<String, String> SUPERVISION =
       Map.ofEntries(
           Map.entry(HEALTH + "WorkerRegistry", REGISTRY),
           Map.entry(HEALTH + "WorkerProcesses", REGISTRY + "$Processes"),
@@ -32,10 +34,12 @@ public final class Simulator {
               "dev/holdfast/process/RollingFile", "dev/holdfast/simulation/supervision/NoFile"));
 
   private final String name;
+  private final SimulationLoader loader;
   private final Method scenario;
 
   private Simulator(String name, SimulationLoader loader, String scenario) {
     this.name = name;
+    this.loader = loader;
     try {
       this.scenario =
           loader.loadClass(SCENARIOS + scenario).getMethod("run", long.class, boolean.class);
@@ -76,7 +80,11 @@ public final class Simulator {
    */
   public Outcome run(long seed, boolean recording) {
     try {
-      return (Outcome) scenario.invoke(null, seed, recording);
+      Outcome outcome = (Outcome) scenario.invoke(null, seed, recording);
+      if (loader.refused() != null) {
+        throw new IllegalStateException(loader.refused());
+      }
+      return outcome;
     } catch (InvocationTargetException failed) {
       throw new IllegalStateException("seed " + seed, failed.getCause());
     } catch (IllegalAccessException impossible) {

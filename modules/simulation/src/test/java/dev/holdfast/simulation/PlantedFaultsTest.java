@@ -32,10 +32,6 @@ class PlantedFaultsTest {
   private static final Set<PlantedFault.Tool> EXACT =
       Set.of(PlantedFault.Tool.SIMULATION, PlantedFault.Tool.COMPARISON);
 
-  /** No tool finds these within its bounds yet. */
-  private static final Set<String> NOT_FOUND =
-      Set.of("late-commits-skipped-by-the-cursor", "artifact-after-lease-loss");
-
   static List<String> faults() {
     return PlantedFault.all().stream().map(PlantedFault::name).toList();
   }
@@ -47,7 +43,6 @@ class PlantedFaultsTest {
     return PlantedFault.all().stream()
         .filter(fault -> EXACT.contains(fault.foundBy()))
         .map(PlantedFault::name)
-        .filter(name -> !NOT_FOUND.contains(name))
         .toList();
   }
 

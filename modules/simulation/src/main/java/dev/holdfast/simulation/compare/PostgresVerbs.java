@@ -27,6 +27,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 
 /** The verbs on the real queue, whose database has a {@link VirtualClock}. */
@@ -66,6 +68,7 @@ final class PostgresVerbs implements QueueVerbs {
   private final DataSource dataSource;
   private final VirtualClock clock;
   private final List<Connection> open = new ArrayList<>();
+  private final Map<String, Pace> paces = new ConcurrentHashMap<>();
   private long now;
 
   PostgresVerbs(Queue queue, DataSource dataSource, VirtualClock clock) {
@@ -120,7 +123,38 @@ final class PostgresVerbs implements QueueVerbs {
 
   @Override
   public Claimed claim(String name, int most, String worker, Duration lease, Duration cancelGrace) {
-    return queue.jobs().claimInBatches(name, most, worker, lease, cancelGrace);
+    Pace pace = paces.computeIfAbsent(name, each -> new Pace());
+    LockSupport.parkNanos(pace.untilFullScan());
+    long begun = System.nanoTime();
+    Claimed claimed = queue.jobs().claimInBatches(name, most, worker, lease, cancelGrace);
+    pace.claimed(claimed.jobs().size(), System.nanoTime() - begun);
+    return claimed;
+  }
+
+  /**
+   * After a large claim, and after slow ones, the next begins behind what they found; a full scan
+   * of the index, which finds what committed late, follows after a while. The model knows no
+   * cursor: claims are made here when a full scan is due.
+   */
+  private static final class Pace {
+    private static final int LARGE = 100;
+    private static final long SLOW_NANOS = 15_000_000;
+    private static final int SLOW_CLAIMS = 2;
+    private static final int TIMES_ITS_COST = 20;
+
+    private long claimedAt = System.nanoTime();
+    private long pause;
+    private int slowInARow;
+
+    synchronized long untilFullScan() {
+      return Math.max(0, claimedAt + pause - System.nanoTime());
+    }
+
+    synchronized void claimed(int jobs, long took) {
+      claimedAt = System.nanoTime();
+      slowInARow = took > SLOW_NANOS ? slowInARow + 1 : 0;
+      pause = jobs >= LARGE || slowInARow >= SLOW_CLAIMS ? TIMES_ITS_COST * took : 0;
+    }
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.simulation.kernel.Scheduler;
+import dev.holdfast.testkit.Soon;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.net.URI;
@@ -62,7 +63,7 @@ public final class ServerRounds implements AutoCloseable {
     List<Task> leased = new ArrayList<>();
     int attempts = 2 + random.nextInt(2);
     for (int i = 1; i <= attempts; i++) {
-      leased.add(lease());
+      leased.add(lease(job));
       if (i < attempts) {
         database.expireLease(job.value());
         Object unused = holdfast.queue().maintenance().reap(Duration.ZERO);
@@ -98,14 +99,22 @@ public final class ServerRounds implements AutoCloseable {
     return null;
   }
 
-  private Task lease() throws IOException, InterruptedException {
-    HttpResponse<String> response =
-        send("/v1/queues/" + QUEUE + "/lease", Map.of("workerId", "w"), null);
-    JsonNode task = JSON.readTree(response.body()).path("tasks").path(0);
-    return new Task(
-        task.path("taskId").asText(),
-        task.path("attempt").asInt(),
-        task.path("taskToken").asText());
+  /** Of the only job that is there, as soon as it can be leased again. */
+  private Task lease(JobId job) throws IOException, InterruptedException {
+    long until = System.nanoTime() + Soon.SOON.toNanos();
+    while (true) {
+      HttpResponse<String> response =
+          send("/v1/queues/" + QUEUE + "/lease", Map.of("workerId", "w"), null);
+      JsonNode task = JSON.readTree(response.body()).path("tasks").path(0);
+      if (task.path("taskId").asText().equals(job.toString())) {
+        return new Task(
+            job.toString(), task.path("attempt").asInt(), task.path("taskToken").asText());
+      }
+      if (!task.isMissingNode() || System.nanoTime() > until) {
+        throw new IllegalStateException("job %s is not leased: %s".formatted(job, response.body()));
+      }
+      Thread.sleep(20);
+    }
   }
 
   private int post(String path, Map<String, ?> body, String token)
@@ -129,16 +138,24 @@ public final class ServerRounds implements AutoCloseable {
 
   /** Reads some events, leaves, comes back with the last id, and must find the next number. */
   private @Nullable String resumed(Random random) throws Exception {
-    List<String> first = read(null, 2 + random.nextInt(3));
-    String last = first.getLast();
-    // These are events that nobody reads.
-    String unread = next(last, 3 + random.nextInt(3));
-    List<String> again = read(last, 2);
-    long expected = number(last) + 1;
-    return number(again.getFirst()) == expected
-        ? null
-        : "a reader that left after event %s got %s next, though %s was sent"
-            .formatted(last, again.getFirst(), unread);
+    String last;
+    try (Reader first = new Reader(null)) {
+      last = first.read(2 + random.nextInt(3));
+    }
+    // These are events that only another reader sees.
+    String unread = last;
+    try (Reader other = new Reader(null)) {
+      for (long until = number(last) + 3 + random.nextInt(3); number(unread) < until; ) {
+        unread = other.read(1);
+      }
+    }
+    try (Reader again = new Reader(last)) {
+      String next = again.read(1);
+      return number(next) == number(last) + 1
+          ? null
+          : "a reader that left after event %s got %s next, though %s was sent"
+              .formatted(last, next, unread);
+    }
   }
 
   private static long number(String id) {
@@ -146,42 +163,56 @@ public final class ServerRounds implements AutoCloseable {
     return text.chars().allMatch(Character::isDigit) ? Long.parseLong(text) : -1;
   }
 
-  /** Another reader waits until so many more events were sent. */
-  private String next(String last, int more) throws Exception {
-    String newest = last;
-    while (number(newest) < number(last) + more) {
-      newest = read(null, 1).getLast();
-    }
-    return newest;
-  }
+  /** A client of the stream of events. */
+  private final class Reader implements AutoCloseable {
+    private final Stream<String> stream;
+    private final Iterator<String> lines;
 
-  /** The ids of numbered events, in their order. */
-  private List<String> read(@Nullable String lastId, int events) throws Exception {
-    HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(server.url() + "/v1/events"))
-            .header("Accept", "text/event-stream");
-    if (lastId != null) {
-      request.header("Last-Event-ID", lastId);
+    Reader(@Nullable String lastId) throws IOException, InterruptedException {
+      HttpRequest.Builder request =
+          HttpRequest.newBuilder(URI.create(server.url() + "/v1/events"))
+              .header("Accept", "text/event-stream");
+      if (lastId != null) {
+        request.header("Last-Event-ID", lastId);
+      }
+      HttpResponse<Stream<String>> response = http.send(request.build(), BodyHandlers.ofLines());
+      this.stream = response.body();
+      this.lines = stream.iterator();
+      if (response.statusCode() != 200) {
+        stream.close();
+        throw new IllegalStateException("a stream of events is refused: " + response);
+      }
     }
-    HttpResponse<Stream<String>> response = http.send(request.build(), BodyHandlers.ofLines());
-    List<String> ids = new ArrayList<>();
-    try (Stream<String> lines = response.body()) {
-      Iterator<String> line = lines.iterator();
-      while (ids.size() < events) {
+
+    /** The id of the last of so many numbered events. */
+    String read(int events) {
+      long until = System.nanoTime() + Soon.SOON.toNanos();
+      String last = "";
+      for (int read = 0; read < events; ) {
         // Something must happen for events to come.
         Object unused = holdfast.enqueue(Job.of("seen").queue("other"));
-        while (ids.size() < events && line.hasNext()) {
-          String text = line.next();
-          if (text.startsWith("id: ") && number(text) >= 0) {
-            ids.add(text.substring(4));
-          }
-          if (text.isEmpty() && ids.size() < events) {
-            break;
+        for (String line = next(until); !line.isEmpty(); line = next(until)) {
+          if (line.startsWith("id: ") && number(line) >= 0) {
+            last = line.substring("id: ".length());
+            read++;
           }
         }
       }
+      return last;
     }
-    return ids;
+
+    /** Also without events there is a line every few seconds. */
+    private String next(long until) {
+      if (!lines.hasNext() || System.nanoTime() > until) {
+        throw new IllegalStateException("the stream of events ended, or brings none");
+      }
+      return lines.next();
+    }
+
+    @Override
+    public void close() {
+      stream.close();
+    }
   }
 
   @Override

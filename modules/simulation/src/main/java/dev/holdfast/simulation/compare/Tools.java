@@ -1,5 +1,7 @@
 package dev.holdfast.simulation.compare;
 
+import dev.holdfast.simulation.trace.Call;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -36,10 +38,13 @@ public final class Tools {
 
   private static @Nullable String comparison() throws Exception {
     try (Comparison on = new Comparison()) {
+      int made = 0;
       for (long seed = 1; seed <= TRACES; seed++) {
-        String differs = on.differs(RandomCalls.of(seed, CALLS));
+        List<Call> calls = RandomCalls.of(seed, CALLS);
+        made += calls.size();
+        String differs = on.differs(calls);
         if (differs != null) {
-          return "trace " + seed + " differs\n" + differs;
+          return "trace %d, within %,d calls%n%s".formatted(seed, made, differs);
         }
       }
       return null;

@@ -16,6 +16,11 @@ public final class Lock {
 
   public void lock() {
     Calls.point();
+    acquire();
+  }
+
+  /** Without letting another thread run first. */
+  void acquire() {
     Thread me = Thread.currentThread();
     boolean interrupted = false;
     while (owner != null && owner != me) {
@@ -30,6 +35,24 @@ public final class Lock {
     if (interrupted) {
       me.interrupt();
     }
+  }
+
+  public void lockInterruptibly() throws InterruptedException {
+    Calls.point();
+    Thread me = Thread.currentThread();
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    while (owner != null && owner != me) {
+      waiting.add(me);
+      LockSupport.park();
+      waiting.remove(me);
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+    }
+    owner = me;
+    holds++;
   }
 
   public void unlock() {

@@ -15,7 +15,9 @@ public final class Monitors {
   private Monitors() {}
 
   public static void enter(Object object) {
-    lockOf(object).lock();
+    // Before it is looked up: one that is left by all meanwhile is forgotten.
+    Calls.point();
+    lockOf(object).acquire();
   }
 
   public static void exit(Object object) {

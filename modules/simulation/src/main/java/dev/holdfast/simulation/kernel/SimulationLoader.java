@@ -6,9 +6,12 @@ import java.io.UncheckedIOException;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +41,7 @@ public final class SimulationLoader extends URLClassLoader {
 
   private final List<String> own;
   private final @Nullable Substitution substitution;
+  private volatile @Nullable String refused;
 
   private SimulationLoader(
       List<Path> folders, List<String> own, @Nullable Substitution substitution) {
@@ -72,6 +76,16 @@ public final class SimulationLoader extends URLClassLoader {
     }
   }
 
+  /**
+   * Calls of methods that a substitute does not have, in one line each.
+   *
+   * @param file a class of the product
+   * @param more as for {@link #simulating}
+   */
+  public static Set<String> missing(Path file, Map<String, String> more) throws IOException {
+    return new Substitution(more).missing(Files.readAllBytes(file));
+  }
+
   @Override
   protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
     if (own.stream().noneMatch(name::startsWith) || SHARED.stream().anyMatch(name::startsWith)) {
@@ -80,6 +94,20 @@ public final class SimulationLoader extends URLClassLoader {
     synchronized (getClassLoadingLock(name)) {
       Class<?> loaded = findLoadedClass(name);
       return loaded == null ? define(name) : loaded;
+    }
+  }
+
+  /** Why a class was refused; the thread that needed it may have kept it to itself. */
+  public @Nullable String refused() {
+    return refused;
+  }
+
+  private byte[] substituted(byte[] original) {
+    try {
+      return Objects.requireNonNull(substitution).of(original);
+    } catch (IllegalStateException unfit) {
+      refused = unfit.getMessage();
+      throw unfit;
     }
   }
 
@@ -94,7 +122,7 @@ public final class SimulationLoader extends URLClassLoader {
     }
     try (InputStream in = found.openStream()) {
       byte[] original = in.readAllBytes();
-      byte[] code = substitution == null ? original : substitution.of(original);
+      byte[] code = substitution == null ? original : substituted(original);
       return defineClass(name, code, 0, code.length);
     } catch (IOException unreadable) {
       throw new UncheckedIOException(unreadable);

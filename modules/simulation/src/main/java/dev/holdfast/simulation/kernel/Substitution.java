@@ -1,6 +1,7 @@
 package dev.holdfast.simulation.kernel;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,7 +23,7 @@ import org.objectweb.asm.commons.SimpleRemapper;
  */
 final class Substitution {
   private static final int API = Opcodes.ASM9;
-  private static final String KERNEL = "dev/holdfast/simulation/kernel/";
+  static final String KERNEL = "dev/holdfast/simulation/kernel/";
   private static final String CALLS = KERNEL + "Calls";
   private static final String MONITORS = KERNEL + "Monitors";
   private static final String BODY = "$synchronized";
@@ -89,21 +90,37 @@ final class Substitution {
           "java/lang/Math.random(");
 
   private final SimpleRemapper types;
+  private final Members members;
 
   /**
    * @param more further types to be replaced, by internal name
    */
   Substitution(Map<String, String> more) {
-    Map<String, String> all = new java.util.HashMap<>(TYPES);
+    Map<String, String> all = new HashMap<>(TYPES);
     all.putAll(more);
     this.types = new SimpleRemapper(API, all);
+    Map<String, String> substitutes = new HashMap<>(all);
+    // One of the originals of its methods.
+    substitutes.put("java/lang/System", CALLS);
+    this.members = new Members(substitutes, types);
   }
 
   byte[] of(byte[] original) {
     ClassReader reader = new ClassReader(original);
     ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
-    reader.accept(new Classes(new ClassRemapper(writer, types)), 0);
+    Members.Check check = members.check(writer);
+    reader.accept(new Classes(new ClassRemapper(check, types)), 0);
+    if (!check.missing().isEmpty()) {
+      throw new IllegalStateException(String.join("\n", check.missing()));
+    }
     return writer.toByteArray();
+  }
+
+  /** Calls of methods that no substitute has, whether or not the class is ever loaded. */
+  Set<String> missing(byte[] original) {
+    Members.Check check = members.check(null);
+    new ClassReader(original).accept(new ClassRemapper(check, types), ClassReader.SKIP_FRAMES);
+    return check.missing();
   }
 
   private static final class Classes extends ClassVisitor {

@@ -52,13 +52,13 @@ final class Handlers {
   }
 
   private Kind<String> kind(String name, Handler<String> body) {
-    boolean strict = name.equals("strict");
-    boolean obedient = !name.equals("deaf");
+    Rules.Manner manner =
+        new Rules.Manner(name.equals("strict"), !name.equals("deaf"), name.equals("steps"));
     return Kind.of(
             name,
             String.class,
             (String payload, JobContext context) -> {
-              Rules.Execution execution = rules.begins(context, worker, strict, obedient);
+              Rules.Execution execution = rules.begins(context, worker, manner);
               GOES_ON.set(() -> rules.goesOn(execution));
               try {
                 return body.handle(payload, context);

@@ -12,11 +12,9 @@ import dev.holdfast.worker.handler.JobContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * What must hold, whatever breaks. Handlers say when they begin, go on and end; the source says
@@ -31,20 +29,27 @@ final class Rules {
 
   private static final Duration LATE = Duration.ofSeconds(6);
 
+  /**
+   * What a kind of job is allowed.
+   *
+   * @param strict its executions never overlap
+   * @param obedient it ends when told to
+   * @param goesBack its handler runs again within an attempt, from a checkpoint
+   */
+  record Manner(boolean strict, boolean obedient, boolean goesBack) {}
+
   /** A handler at work. */
   static final class Execution {
     final Lease lease;
     final SimulatedWorker worker;
-    final boolean strict;
-    final boolean obedient;
+    final Manner manner;
     final long since;
     int reported;
 
-    Execution(Lease lease, SimulatedWorker worker, boolean strict, boolean obedient, long since) {
+    Execution(Lease lease, SimulatedWorker worker, Manner manner, long since) {
       this.lease = lease;
       this.worker = worker;
-      this.strict = strict;
-      this.obedient = obedient;
+      this.manner = manner;
       this.since = since;
     }
 
@@ -60,7 +65,7 @@ final class Rules {
   private final Timings timings;
   private final Map<String, SimulatedWorker> workers = new LinkedHashMap<>();
   private final List<Execution> running = new ArrayList<>();
-  private final Set<Lease> begun = new HashSet<>();
+  private final Map<Lease, SimulatedWorker> begun = new HashMap<>();
   private final Map<Lease, String> results = new HashMap<>();
   private final Map<Lease, Integer> finalProgress = new HashMap<>();
   private Map<JobId, ModelView.Held> before = Map.of();
@@ -78,15 +83,20 @@ final class Rules {
 
   // ---- handlers
 
-  Execution begins(JobContext context, SimulatedWorker worker, boolean strict, boolean obedient) {
+  Execution begins(JobContext context, SimulatedWorker worker, Manner manner) {
     Lease lease = context.lease();
-    Execution execution = new Execution(lease, worker, strict, obedient, scheduler.now());
+    Execution execution = new Execution(lease, worker, manner, scheduler.now());
     observer.count("handler began");
-    if (!begun.add(lease)) {
+    SimulatedWorker before = begun.put(lease, worker);
+    boolean goesBack =
+        manner.goesBack()
+            && before == worker
+            && running.stream().noneMatch(each -> each.lease.equals(lease));
+    if (before != null && !goesBack) {
       observer.violated("attempt %s began twice", execution);
     }
     for (Execution other : running) {
-      if (strict
+      if (manner.strict()
           && other.lease.job().equals(lease.job())
           && !other.worker.process().isDead()
           && !other.worker.wasFrozenSince(other.since)) {
@@ -94,7 +104,8 @@ final class Rules {
       }
     }
     running.add(execution);
-    long beside = running.stream().filter(each -> each.worker == worker && each.obedient).count();
+    long beside =
+        running.stream().filter(each -> each.worker == worker && each.manner.obedient()).count();
     // One that did not leave in time has lost its slot, and is known to the worker as overdue.
     if (beside - worker.overdue() > worker.concurrency()) {
       observer.violated(

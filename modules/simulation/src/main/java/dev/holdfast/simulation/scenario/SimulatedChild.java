@@ -28,6 +28,7 @@ final class SimulatedChild extends Child {
   private int exitCode;
   private long healthySince = -1;
   private long lastBeat;
+  private long silence;
   private long frozenSince = -1;
   private boolean told;
 
@@ -74,6 +75,7 @@ final class SimulatedChild extends Child {
         () -> database.beat(component, incarnation, pid, HealthStatus.HEALTHY);
     try {
       if (scenario.network().call(process.name(), "beat", effect)) {
+        silence = scheduler.now() - lastBeat;
         lastBeat = scheduler.now();
         healthySince = healthySince < 0 ? scheduler.now() : healthySince;
       }
@@ -92,6 +94,11 @@ final class SimulatedChild extends Child {
 
   long lastBeat() {
     return lastBeat;
+  }
+
+  /** How long it had reported nothing before its last report. */
+  long silenceBefore() {
+    return silence;
   }
 
   boolean isHealthy() {
