@@ -48,7 +48,7 @@ class HistoryPageTest extends InBrowser {
   }
 
   private void threeDays() {
-    db.sql("TRUNCATE holdfast.history, holdfast.queue_depth, holdfast.history_cursor");
+    db.sql("TRUNCATE holdfast.history_cursor, holdfast.history, holdfast.queue_depth");
     db.sql(HISTORY);
     db.sql(DEPTH);
     db.sql(CURSOR);
