@@ -205,9 +205,7 @@ class Stage:
         what = f"'{word}' of {id_} attempt {attempt} in the journal"
         self.until(lambda: self.count(word, id_, attempt) > 0, what)
 
-    def until(
-        self, condition: Callable[[], bool], what: str, timeout: float | None = None
-    ) -> None:
+    def until(self, condition: Callable[[], bool], what: str, timeout: float | None = None) -> None:
         timeout = self.timeout if timeout is None else timeout
         until = time.monotonic() + timeout
         look = FIRST_LOOK

@@ -24,7 +24,8 @@ import picocli.CommandLine.Option;
     footer = {
       "",
       "Trials: single bulk drain drain-1ms pickup flow, and of Holdfast alone:",
-      "finished snapshot heartbeat recovery processes memory keys page",
+      "finished snapshot heartbeat recovery processes memory keys page; only by --only:",
+      "paint (with Chromium)",
       "",
       "Queues: plain db-scheduler jobrunr, graphile-worker graphile-batched pg-boss (with npm),",
       "river (with go)"
@@ -171,6 +172,9 @@ public final class Bench implements Callable<Integer> {
       own.putAll(new KeyTrials(holdfast, meter, jobs).all());
       own.putAll(new HttpTrials(holdfast, meter).all());
       own.putAll(new PageTrials(holdfast, filled).all());
+      if (only != null) { // needs Chromium
+        own.putAll(new PaintTrials(holdfast, filled).all());
+      }
       own.putAll(new HealTrials().all());
       for (Map.Entry<String, Callable<List<Sample>>> trial : own.entrySet()) {
         if (wants(trial.getKey())) {

@@ -67,11 +67,16 @@ final class PageTrials {
         .formatted(jobs);
   }
 
-  private List<Sample> page() throws Exception {
+  /** Fills the table, and sums up its history. */
+  List<Sample> prepare() throws SQLException {
     holdfast.clear();
     holdfast.target().run(fill());
     holdfast.target().run("VACUUM ANALYZE holdfast.job");
-    List<Sample> samples = new ArrayList<>(history());
+    return history();
+  }
+
+  private List<Sample> page() throws Exception {
+    List<Sample> samples = new ArrayList<>(prepare());
     try (HoldfastServer server = holdfast.server();
         RawHttp http = new RawHttp(server.url())) {
       for (Map.Entry<String, List<String>> view : views().entrySet()) {

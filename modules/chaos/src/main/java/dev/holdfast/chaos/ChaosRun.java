@@ -9,6 +9,7 @@ import dev.holdfast.chaos.check.Finding;
 import dev.holdfast.chaos.check.LiveReader;
 import dev.holdfast.chaos.check.Monitor;
 import dev.holdfast.chaos.check.Recovery;
+import dev.holdfast.chaos.check.Refused;
 import dev.holdfast.chaos.check.Sightings;
 import dev.holdfast.chaos.cluster.Failovers;
 import dev.holdfast.chaos.cluster.PatroniCluster;
@@ -22,30 +23,48 @@ import dev.holdfast.chaos.fault.Target;
 import dev.holdfast.chaos.fleet.Database;
 import dev.holdfast.chaos.fleet.Fleet;
 import dev.holdfast.chaos.fleet.SingleServer;
+import dev.holdfast.chaos.fleet.Watchdog;
 import dev.holdfast.chaos.load.Ledger;
 import dev.holdfast.chaos.load.Load;
 import dev.holdfast.chaos.load.Records;
+import dev.holdfast.chaos.load.WorkspaceJobs;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.testkit.program.Processes;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /** One run: load and faults together, then a pause in which all jobs end, then the checks. */
 public final class ChaosRun {
-  private static final int BACKLOG = 400;
+  /** What has not ended, by the indexes of the claims: it is asked all the time. */
+  private static final String WAITING =
+      """
+      SELECT sum(jobs) FROM (
+        SELECT count(*) AS jobs FROM holdfast.job
+          WHERE state = 'PENDING' AND concurrency_key IS NULL AND NOT isolated
+        UNION ALL SELECT count(*) FROM holdfast.job
+          WHERE state = 'PENDING' AND concurrency_key IS NOT NULL
+        UNION ALL SELECT count(*) FROM holdfast.job WHERE state = 'RUNNING'
+        UNION ALL SELECT count(*) FROM holdfast.job WHERE state = 'RETRYING'
+        UNION ALL SELECT count(*) FROM holdfast.job WHERE state = 'WAITING') AS each
+      """;
+
+  private static final int BACKLOG = 800;
   private static final Duration STANDSTILL = Duration.ofMinutes(2);
 
   private final Options options;
   private final Consumer<String> progress;
+  private final Watchdog watchdog = Watchdog.start();
   private final Deque<AutoCloseable> open = new ConcurrentLinkedDeque<>();
   private volatile boolean interrupted;
 
@@ -58,7 +77,9 @@ public final class ChaosRun {
     // Connections break on purpose, and the pool has a stack trace for each.
     ((Logger) LoggerFactory.getLogger("com.zaxxer.hikari")).setLevel(Level.OFF);
     Path folder = Processes.freshFolder();
+    open.push(watchdog);
     open.push(() -> Processes.delete(folder));
+    watchdog.watch(folder);
     Thread hook = new Thread(this::closeAll, "chaos-interrupted");
     Runtime.getRuntime().addShutdownHook(hook);
     try {
@@ -90,19 +111,20 @@ public final class ChaosRun {
             .formatted(
                 options.seed(),
                 options.faulty().toSeconds(),
-                String.join(", ", faults.stream().map(Fault::name).toList())));
+                String.join(", ", faults.stream().map(Fault::name).distinct().toList())));
     boolean volumes = faults.stream().anyMatch(fault -> fault.need() == Need.VOLUMES);
     SingleServer server = new SingleServer(folder, volumes);
     open.push(server);
     try (Database database = new Database(server)) {
       Recovery recovery = new Recovery(database);
       return run(
+          folder,
           database,
           recovery,
           volumes,
           (fleet, load, clients, ledger) ->
               new Nemesis(
-                  Nemesis.schedule(faults, options.seed(), options.faulty()),
+                  Nemesis.schedule(faults, options.seed(), options.faulty(), options.perMinute()),
                   new Target(server, database, fleet, recovery, load),
                   progress));
     }
@@ -110,13 +132,19 @@ public final class ChaosRun {
 
   /** Those that were asked for and that this machine can have. */
   private List<Fault> faults() {
+    List<String> only = options.only();
     List<Fault> wanted =
         Faults.all().stream()
-            .filter(fault -> options.only() == null || options.only().contains(fault.name()))
+            .flatMap(
+                fault ->
+                    Collections.nCopies(
+                        only == null ? 1 : Collections.frequency(only, fault.name()), fault)
+                        .stream())
             .toList();
     Set<Need> met = EnumSet.allOf(Need.class);
     met.removeIf(need -> wanted.stream().anyMatch(fault -> fault.need() == need) && !need.isMet());
     wanted.stream()
+        .distinct()
         .filter(fault -> !met.contains(fault.need()))
         .forEach(
             fault ->
@@ -130,6 +158,7 @@ public final class ChaosRun {
     PatroniCluster cluster = PatroniCluster.start(folder, open::push);
     try (Database database = new Database(cluster)) {
       return run(
+          folder,
           database,
           new Recovery(database),
           false,
@@ -149,7 +178,8 @@ public final class ChaosRun {
     Disruption on(Fleet fleet, Load load, Holdfast clients, Ledger ledger);
   }
 
-  private Result run(Database database, Recovery recovery, boolean volumes, Breaking breaking)
+  private Result run(
+      Path folder, Database database, Recovery recovery, boolean volumes, Breaking breaking)
       throws Exception {
     try (HikariDataSource pool = database.pool(4);
         Holdfast clients = Holdfast.on(pool);
@@ -160,7 +190,13 @@ public final class ChaosRun {
       checks.admin().rate(Load.RATED, 20, Duration.ofSeconds(1));
       checks.admin().schedule(Load.schedule());
       Records.schedule(database.direct());
-      return run(database, clients, checks, recovery, volumes, breaking);
+      WorkspaceJobs workspaces = WorkspaceJobs.in(folder).orElse(null);
+      if (workspaces == null) {
+        progress.accept("left out: workspaces, which need git");
+      } else {
+        Records.workspaces(database.direct(), workspaces);
+      }
+      return run(database, clients, checks, recovery, volumes, workspaces, breaking);
     }
   }
 
@@ -170,19 +206,27 @@ public final class ChaosRun {
       Holdfast checks,
       Recovery recovery,
       boolean volumes,
+      @Nullable WorkspaceJobs workspaces,
       Breaking breaking)
       throws Exception {
     Ledger ledger = new Ledger();
     List<Finding> findings = new ArrayList<>();
     Monitor monitor = new Monitor(database).start();
     Sightings sightings = new Sightings(database).start();
-    try (Fleet fleet = new Fleet(database, volumes)) {
+    try (Fleet fleet = new Fleet(database, volumes, workspaces)) {
       open.push(fleet);
+      watchdog.watch(fleet.folder());
       fleet.start();
       LiveReader live = new LiveReader(fleet.httpPort()).start();
       Load load =
           new Load(
-              clients, ledger, options.seed(), options.jobs(), () -> unfinished(database), BACKLOG);
+              clients,
+              ledger,
+              options.seed(),
+              options.jobs(),
+              () -> waiting(database),
+              BACKLOG,
+              workspaces);
       Disruption disruption = breaking.on(fleet, load, clients, ledger);
       load.start();
       Progress ticker = new Progress(database, ledger, disruption::happened, progress).start();
@@ -207,7 +251,7 @@ public final class ChaosRun {
               options,
               ledger.size(),
               database.count("SELECT count(*) FROM chaos.ran"),
-              database.count("SELECT count(*) FROM chaos.refused"),
+              Refused.of(database, fleet.lines()),
               disruption.happened(),
               recovery.recoveries(),
               recovery.firstStarts(),
@@ -224,12 +268,16 @@ public final class ChaosRun {
     }
   }
 
-  private static long unfinished(Database database) {
+  private static long waiting(Database database) {
     try {
-      return database.count("SELECT count(*) FROM holdfast.job WHERE finished_at IS NULL");
+      return database.count(WAITING);
     } catch (SQLException away) {
       throw new IllegalStateException(away);
     }
+  }
+
+  private static long unfinished(Database database) throws SQLException {
+    return database.count("SELECT count(*) FROM holdfast.job WHERE finished_at IS NULL");
   }
 
   /** Faults that hit processes which are still starting would show little. */

@@ -1,5 +1,6 @@
 package dev.holdfast.chaos;
 
+import dev.holdfast.chaos.check.Refused;
 import dev.holdfast.chaos.fleet.Database;
 import dev.holdfast.chaos.load.Ledger;
 import java.sql.SQLException;
@@ -46,7 +47,7 @@ final class Progress {
                     database.count(
                         "SELECT count(*) FROM holdfast.job WHERE finished_at IS NOT NULL"),
                     happened.get().values().stream().mapToInt(Integer::intValue).sum(),
-                    database.count("SELECT count(*) FROM chaos.refused")));
+                    Refused.writes(database)));
       } catch (SQLException away) {
         lines.accept("the database is down");
       } catch (InterruptedException end) {

@@ -3,6 +3,7 @@ package dev.holdfast.chaos;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import dev.holdfast.chaos.check.Finding;
+import dev.holdfast.chaos.check.Refused;
 import dev.holdfast.chaos.cluster.Failover;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -10,15 +11,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * What a run came to.
  *
  * @param jobs that clients were promised
  * @param attempts that handlers began
- * @param refused writes of handlers that no longer held their jobs
+ * @param refused what attempts wrote that no longer held their jobs
  * @param faults how often each happened
  * @param recovery milliseconds from the kill of a worker to the next start of its jobs
  * @param firstStart milliseconds from the end of an outage to the first start of a job
@@ -28,12 +31,16 @@ public record Result(
     long seed,
     long jobs,
     long attempts,
-    long refused,
+    Refused refused,
     Map<String, Integer> faults,
     Percentiles recovery,
     Percentiles firstStart,
     List<Failover> failovers,
     List<Finding> findings) {
+  private static final Set<String> PAUSES = Set.of("freeze-worker", "freeze-remote");
+  private static final Set<String> CRASHES =
+      Set.of("kill-postgres", "kill-backend", "full-disk-wal");
+
   /** Of milliseconds. */
   public record Percentiles(int samples, long p50, long p99, long most) {
     static Percentiles of(List<Duration> sorted) {
@@ -52,7 +59,7 @@ public record Result(
       Options options,
       long jobs,
       long attempts,
-      long refused,
+      Refused refused,
       Map<String, Integer> faults,
       List<Duration> recovery,
       List<Duration> firstStarts,
@@ -86,7 +93,14 @@ public record Result(
   void print(Consumer<String> lines) {
     lines.accept("");
     lines.accept(
-        "%,d jobs, %,d attempts, %,d stale writes refused".formatted(jobs, attempts, refused));
+        "%,d jobs, %,d attempts; %,d stale writes refused, and %,d late results"
+            .formatted(jobs, attempts, refused.writes(), refused.results()));
+    lines.accept(
+        "%,d kill -9, %,d pauses longer than the lease, %,d crashes of PostgreSQL"
+            .formatted(
+                happened(name -> name.startsWith("kill-")),
+                happened(PAUSES::contains),
+                happened(CRASHES::contains)));
     lines.accept(
         "recovery after a kill: %s; first job after an outage: %s"
             .formatted(text(recovery), text(firstStart)));
@@ -102,6 +116,13 @@ public record Result(
     }
     lines.accept("");
     lines.accept(succeeded() ? "all rules hold" : "rules are broken; repeat with --seed " + seed);
+  }
+
+  private int happened(Predicate<String> which) {
+    return faults.entrySet().stream()
+        .filter(fault -> which.test(fault.getKey()))
+        .mapToInt(Map.Entry::getValue)
+        .sum();
   }
 
   private static String text(Percentiles times) {

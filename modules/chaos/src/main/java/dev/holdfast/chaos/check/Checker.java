@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
@@ -40,12 +41,12 @@ public final class Checker {
           Map.entry(
               "a result is of the attempt that holds the job",
               "SELECT id || '#' || attempt || ' has the result of ' || coalesce(result ->> 'attempt', 'none')"
-                  + " FROM holdfast.job WHERE state = 'SUCCEEDED'"
+                  + " FROM holdfast.job WHERE state = 'SUCCEEDED' AND kind <> 'workspace'"
                   + " AND (result ->> 'attempt')::int IS DISTINCT FROM attempt"),
           Map.entry(
               "a job that succeeded was run",
               "SELECT j.id::text FROM holdfast.job AS j WHERE j.state = 'SUCCEEDED'"
-                  + " AND NOT EXISTS (SELECT FROM chaos.ran AS r WHERE r.job = j.id)"),
+                  + " AND j.kind <> 'workspace' AND NOT EXISTS (SELECT FROM chaos.ran AS r WHERE r.job = j.id)"),
           Map.entry(
               "a job that succeeded in its own transaction has its effect once",
               "SELECT j.id || ' has ' || count(e.job) || ' effects' FROM holdfast.job AS j"
@@ -64,10 +65,23 @@ public final class Checker {
               "SELECT id || ' has ' || (result ->> 'sum') FROM holdfast.job WHERE kind = 'steps'"
                   + " AND state = 'SUCCEEDED' AND (result ->> 'sum')::int <> 3"),
           Map.entry(
+              "a workspace has the change of each step once",
+              "SELECT j.id || ' has tree ' || coalesce(j.result ->> 'tree', 'none') || ' of '"
+                  + " || count(s.step_id) || ' steps' FROM holdfast.job AS j"
+                  + " LEFT JOIN holdfast.step AS s ON s.job_id = j.id AND s.state = 'DONE'"
+                  + " WHERE j.kind = 'workspace' AND j.state = 'SUCCEEDED' GROUP BY j.id"
+                  + " HAVING count(s.step_id) <> 3 OR j.result ->> 'tree'"
+                  + " IS DISTINCT FROM (SELECT tree FROM chaos.workspace)"),
+          Map.entry(
               "no job starts before what it waits for has ended",
               "SELECT j.id::text FROM holdfast.dependency AS d JOIN holdfast.job AS j"
                   + " ON j.id = d.job_id JOIN holdfast.job AS o ON o.id = d.depends_on_id"
                   + " JOIN chaos.ran AS r ON r.job = j.id WHERE r.at < o.finished_at"),
+          Map.entry(
+              "no write is refused to the attempt that holds the job",
+              "SELECT r.write || ' of ' || r.job || '#' || r.attempt FROM chaos.refused AS r"
+                  + " JOIN holdfast.job AS j ON j.id = r.job"
+                  + " WHERE j.attempt = r.attempt AND j.state = 'SUCCEEDED'"),
           Map.entry(
               "no job fails: nothing but faults stops it",
               "SELECT id || ': ' || failure FROM holdfast.job WHERE state = 'FAILED'"),
@@ -118,7 +132,7 @@ public final class Checker {
     findings.add(cancels());
     findings.add(timelines());
     findings.add(secrets());
-    for (String rule : STATEMENTS.keySet()) {
+    for (String rule : new TreeSet<>(STATEMENTS.keySet())) {
       findings.add(statement(rule));
     }
     return findings;

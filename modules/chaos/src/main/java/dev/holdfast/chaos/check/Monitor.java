@@ -7,14 +7,12 @@ import java.util.List;
 
 /** Looks at one snapshot of the database after the other while jobs run: what must always hold. */
 public final class Monitor {
-  private static final String KEYS =
+  private static final String EXCEEDED =
       """
       SELECT 'key ' || concurrency_key || ': ' || count(*) || ' run, limit ' || min(concurrency_limit)
         FROM holdfast.job WHERE state = 'RUNNING' AND concurrency_key IS NOT NULL
         GROUP BY tenant, queue, concurrency_key HAVING count(*) > min(concurrency_limit)
-      """;
-  private static final String QUEUES =
-      """
+      UNION ALL
       SELECT 'queue ' || q.name || ': ' || count(*) || ' run, limit ' || q.max_running
         FROM holdfast.queue AS q JOIN holdfast.job AS j ON j.queue = q.name AND j.state = 'RUNNING'
         WHERE q.max_running IS NOT NULL GROUP BY q.name HAVING count(*) > q.max_running
@@ -49,8 +47,7 @@ public final class Monitor {
   }
 
   private void look() throws SQLException {
-    List<String> found = new ArrayList<>(database.texts(KEYS));
-    found.addAll(database.texts(QUEUES));
+    List<String> found = database.texts(EXCEEDED);
     synchronized (this) {
       violations.addAll(found);
       looks++;

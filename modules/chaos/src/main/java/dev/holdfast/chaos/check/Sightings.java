@@ -1,9 +1,6 @@
 package dev.holdfast.chaos.check;
 
 import dev.holdfast.chaos.fleet.Database;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -16,12 +13,10 @@ import java.util.UUID;
  * later: neither a crash nor a failover takes a settled job back.
  */
 public final class Sightings {
-  private static final String ENDED =
-      "SELECT id, state || ' in attempt ' || attempt FROM holdfast.job"
-          + " WHERE finished_at > now() - interval '5 seconds'";
   private static final String NOW =
-      "SELECT state || ' in attempt ' || attempt FROM holdfast.job"
-          + " WHERE id = ? AND finished_at IS NOT NULL";
+      "SELECT id, state || ' in attempt ' || attempt FROM holdfast.job"
+          + " WHERE finished_at IS NOT NULL";
+  private static final String ENDED = NOW + " AND finished_at > now() - interval '5 seconds'";
   private static final int BETWEEN_MS = 500;
 
   private final Database database;
@@ -52,13 +47,7 @@ public final class Sightings {
   }
 
   void look() throws SQLException {
-    try (Connection connection = database.direct().getConnection();
-        PreparedStatement statement = connection.prepareStatement(ENDED);
-        ResultSet rows = statement.executeQuery()) {
-      while (rows.next()) {
-        seen.putIfAbsent(rows.getObject(1, UUID.class), rows.getString(2));
-      }
-    }
+    database.byId(ENDED).forEach(seen::putIfAbsent);
   }
 
   public Finding stop() throws SQLException {
@@ -73,19 +62,15 @@ public final class Sightings {
   }
 
   Finding finding() throws SQLException {
+    Map<UUID, String> now = database.byId(NOW);
     List<String> wrong = new ArrayList<>();
-    try (Connection connection = database.direct().getConnection();
-        PreparedStatement statement = connection.prepareStatement(NOW)) {
-      for (Map.Entry<UUID, String> each : seen.entrySet()) {
-        statement.setObject(1, each.getKey());
-        try (ResultSet rows = statement.executeQuery()) {
-          String now = rows.next() ? rows.getString(1) : "not ended";
-          if (!now.equals(each.getValue())) {
-            wrong.add(each.getKey() + " was " + each.getValue() + " and is " + now);
+    seen.forEach(
+        (job, ending) -> {
+          String is = now.getOrDefault(job, "not ended");
+          if (!is.equals(ending)) {
+            wrong.add(job + " was " + ending + " and is " + is);
           }
-        }
-      }
-    }
+        });
     return new Finding("a job that was seen ended stays as it was", seen.size(), wrong);
   }
 }

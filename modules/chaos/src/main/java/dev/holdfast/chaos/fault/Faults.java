@@ -1,8 +1,8 @@
 package dev.holdfast.chaos.fault;
 
 import dev.holdfast.chaos.fault.Fault.Reach;
-import dev.holdfast.chaos.fleet.Fleet;
 import dev.holdfast.chaos.fleet.Member;
+import dev.holdfast.chaos.load.ChaosKinds;
 import dev.holdfast.testkit.FaultProxy;
 import java.io.IOException;
 import java.sql.Connection;
@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 
 /** All that can be broken. */
 public final class Faults {
-  private static final Duration BEYOND_THE_LEASE = Fleet.LEASE.plusSeconds(3);
+  private static final Duration BEYOND_THE_LEASE = ChaosKinds.LEASE.plusSeconds(3);
 
   private Faults() {}
 
@@ -79,15 +79,19 @@ public final class Faults {
   }
 
   private static boolean freezeWorker(Target target, Random random) throws Exception {
-    return frozen(someWorker(target, random));
+    // Mostly one that no supervisor watches: that kills a silent process, which then never thaws.
+    List<Long> alone = target.fleet().pids(Member.Role.WORKER);
+    return frozen(
+        target,
+        alone.isEmpty() || random.nextInt(4) == 0 ? someWorker(target, random) : alone.getFirst());
   }
 
   private static Fault.Strike freeze(Member.Role role) {
-    return (target, random) -> frozen(some(target, role, random));
+    return (target, random) -> frozen(target, some(target, role, random));
   }
 
-  private static boolean frozen(long pid) throws Exception {
-    if (pid == 0) {
+  private static boolean frozen(Target target, long pid) throws Exception {
+    if (pid == 0 || !target.fleet().freezing(pid)) {
       return false;
     }
     signal("STOP", pid);
@@ -95,15 +99,15 @@ public final class Faults {
       Thread.sleep(BEYOND_THE_LEASE);
     } finally {
       signal("CONT", pid);
+      target.fleet().thawed(pid);
     }
     return true;
   }
 
   private static boolean restartAll(Target target, Random random) throws Exception {
     List<Long> pids = new ArrayList<>(target.fleet().supervisedWorkers());
-    for (Member.Role role : List.of(Member.Role.WORKER, Member.Role.REMOTE)) {
-      target.fleet().members(role).stream().map(Member::pid).filter(p -> p != 0).forEach(pids::add);
-    }
+    pids.addAll(target.fleet().pids(Member.Role.WORKER));
+    pids.addAll(target.fleet().pids(Member.Role.REMOTE));
     for (long pid : pids) {
       signal("TERM", pid);
     }
@@ -113,16 +117,13 @@ public final class Faults {
   /** A supervised one, or the one that runs by itself. */
   private static long someWorker(Target target, Random random) throws SQLException {
     List<Long> workers = new ArrayList<>(target.fleet().supervisedWorkers());
-    target.fleet().members(Member.Role.WORKER).stream()
-        .map(Member::pid)
-        .filter(pid -> pid != 0)
-        .forEach(workers::add);
+    workers.addAll(target.fleet().pids(Member.Role.WORKER));
     return workers.isEmpty() ? 0 : workers.get(random.nextInt(workers.size()));
   }
 
   private static long some(Target target, Member.Role role, Random random) {
-    List<Member> members = target.fleet().members(role);
-    return members.get(random.nextInt(members.size())).pid();
+    List<Long> pids = target.fleet().pids(role);
+    return pids.isEmpty() ? 0 : pids.get(random.nextInt(pids.size()));
   }
 
   static void signal(String name, long pid) throws IOException, InterruptedException {
@@ -168,13 +169,8 @@ public final class Faults {
   }
 
   static void waitForDatabase(Target target) throws InterruptedException {
-    while (true) {
-      try {
-        target.database().count("SELECT 1");
-        return;
-      } catch (SQLException away) {
-        Thread.sleep(50);
-      }
+    while (!target.database().answers()) {
+      Thread.sleep(50);
     }
   }
 

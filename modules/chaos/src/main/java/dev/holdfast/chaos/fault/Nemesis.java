@@ -14,8 +14,6 @@ import java.util.function.Consumer;
 
 /** Breaks things by a schedule that follows from a seed. */
 public final class Nemesis implements Disruption, AutoCloseable {
-  private static final int SHORTEST_PAUSE_MS = 300;
-  private static final int LONGEST_PAUSE_MS = 1_700;
 
   /** One entry of the schedule. */
   public record Entry(Duration at, Fault fault, long seed) {}
@@ -34,12 +32,19 @@ public final class Nemesis implements Disruption, AutoCloseable {
     schedule.forEach(entry -> happened.put(entry.fault().name(), 0));
   }
 
-  /** The same for the same seed, whatever happens when it is carried out. */
-  public static List<Entry> schedule(List<Fault> faults, long seed, Duration length) {
+  /**
+   * The same for the same seed, whatever happens when it is carried out.
+   *
+   * @param perMinute how many faults, on average
+   */
+  public static List<Entry> schedule(
+      List<Fault> faults, long seed, Duration length, int perMinute) {
+    int between = 60_000 / perMinute;
+    int shortest = between * 3 / 10;
     Random random = new Random(seed);
     List<Entry> schedule = new ArrayList<>();
     List<Fault> bag = new ArrayList<>();
-    long at = SHORTEST_PAUSE_MS;
+    long at = shortest;
     while (at < length.toMillis()) {
       if (bag.isEmpty()) {
         // Each once before any comes again, so that a short run has all of them.
@@ -47,7 +52,7 @@ public final class Nemesis implements Disruption, AutoCloseable {
       }
       Fault fault = bag.remove(random.nextInt(bag.size()));
       schedule.add(new Entry(Duration.ofMillis(at), fault, random.nextLong()));
-      at += SHORTEST_PAUSE_MS + random.nextInt(LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS);
+      at += shortest + random.nextInt(2 * (between - shortest));
     }
     return schedule;
   }

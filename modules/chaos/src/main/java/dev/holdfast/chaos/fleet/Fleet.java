@@ -3,6 +3,7 @@ package dev.holdfast.chaos.fleet;
 import dev.holdfast.chaos.load.ChaosKinds;
 import dev.holdfast.chaos.load.Load;
 import dev.holdfast.chaos.load.Records;
+import dev.holdfast.chaos.load.WorkspaceJobs;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.FaultProxy;
@@ -18,16 +19,19 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The processes of the program: supervisors with their workers, a server, and remote workers. */
 public final class Fleet implements AutoCloseable {
-  public static final Duration LEASE = Duration.ofSeconds(5);
+  private static final String SLOTS = "24";
   private static final Duration STOPPING = Duration.ofSeconds(60);
 
   private final Database database;
+  private final @Nullable WorkspaceJobs workspaces;
   private final Processes processes = new Processes();
   private final int serverPort = freePort();
   private final FaultProxy http = FaultProxy.beforeHttp(serverPort);
@@ -37,15 +41,14 @@ public final class Fleet implements AutoCloseable {
   private volatile boolean stopping;
   private volatile String clock = "";
   private final @Nullable Volume work;
-
-  public Fleet(Database database) {
-    this(database, false);
-  }
+  private final Set<Long> frozen = ConcurrentHashMap.newKeySet();
 
   /**
    * @param volumes whether the disk of handlers can be full
+   * @param workspaces null where there can be none
    */
-  public Fleet(Database database, boolean volumes) {
+  public Fleet(Database database, boolean volumes, @Nullable WorkspaceJobs workspaces) {
+    this.workspaces = workspaces;
     this.database = database;
     this.work = volumes ? mountWork() : null;
     this.members =
@@ -93,7 +96,7 @@ public final class Fleet implements AutoCloseable {
         "supervisor-" + name,
         Member.Role.SUPERVISOR,
         () ->
-            onDatabase(launch("supervise", "--concurrency", "8"))
+            onDatabase(launch("supervise", "--concurrency", SLOTS))
                 .env("HOLDFAST_SUPERVISOR_NAME", name)
                 .env("HOLDFAST_WORKER_PROCESSES", "1")
                 .env("HOLDFAST_SUPERVISOR_RESTART_DELAY", "50ms")
@@ -104,7 +107,7 @@ public final class Fleet implements AutoCloseable {
   }
 
   private Launch worker() {
-    Launch launch = onDatabase(ofAllQueues(launch("worker", "--concurrency", "8")));
+    Launch launch = onDatabase(ofAllQueues(launch("worker", "--concurrency", SLOTS)));
     return clock.isEmpty() ? launch : withClock(launch, clock);
   }
 
@@ -138,17 +141,21 @@ public final class Fleet implements AutoCloseable {
   }
 
   private Launch remote() {
-    return ofAllQueues(launch("worker", "--concurrency", "4"))
+    return ofAllQueues(launch("worker", "--concurrency", SLOTS))
         .env("HOLDFAST_SERVER_URL", "http://127.0.0.1:" + http.port());
   }
 
   private Launch launch(String... command) {
-    return processes
-        .launch(command)
+    Launch launch = processes.launch(command);
+    if (workspaces != null) {
+      launch.env("HOLDFAST_CONFIG", workspaces.settings().toString());
+    }
+    return launch
+        .busy()
         .classPath(classes())
         .env("HEARTBEAT_INTERVAL_SEC", "1")
-        .env("LEASE_TIMEOUT_SEC", Long.toString(LEASE.toSeconds()))
-        .env(Records.URL, database.directUrl())
+        .env("LEASE_TIMEOUT_SEC", Long.toString(ChaosKinds.LEASE.toSeconds()))
+        .env(Records.URL, Records.url(database.directUrl()))
         .env(Records.USER, database.user())
         .env(Records.PASSWORD, database.password());
   }
@@ -188,6 +195,23 @@ public final class Fleet implements AutoCloseable {
     }
   }
 
+  /** The processes of a role that run, but for frozen ones. */
+  public List<Long> pids(Member.Role role) {
+    return members(role).stream()
+        .map(Member::pid)
+        .filter(pid -> pid != 0 && !frozen.contains(pid))
+        .toList();
+  }
+
+  /** From now on faults leave it alone; false when it is frozen already. */
+  public boolean freezing(long pid) {
+    return frozen.add(pid);
+  }
+
+  public void thawed(long pid) {
+    frozen.remove(pid);
+  }
+
   public List<Member> members(Member.Role role) {
     return members.stream().filter(member -> member.role() == role).toList();
   }
@@ -200,7 +224,7 @@ public final class Fleet implements AutoCloseable {
                 + " ORDER BY supervisor, component")
         .stream()
         .map(Long::valueOf)
-        .filter(pid -> ProcessHandle.of(pid).isPresent())
+        .filter(pid -> ProcessHandle.of(pid).isPresent() && !frozen.contains(pid))
         .toList();
   }
 

@@ -5,6 +5,7 @@ import dev.holdfast.KindProvider;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.LeaseLostException;
@@ -20,6 +21,9 @@ import java.util.Map;
 
 /** What the worker processes run. Each handler records that it ran, and what was refused it. */
 public final class ChaosKinds implements KindProvider {
+  /** Of every worker of a run. */
+  public static final Duration LEASE = Duration.ofSeconds(5);
+
   /** Seldom more than a moment, so that jobs are retried as often as possible. */
   private static final RetryPolicy SOON =
       new RetryPolicy(Duration.ofMillis(50), 2, Duration.ofSeconds(2));
@@ -33,23 +37,25 @@ public final class ChaosKinds implements KindProvider {
   @Override
   public Collection<Kind<?>> kinds(Holdfast holdfast) {
     List<Kind<?>> kinds = new ArrayList<>(kinds());
-    kinds.add(
-        Kind.of("effect", Work.class, (work, context) -> effect(holdfast, work, context))
-            .retry(SOON));
+    kinds.add(kind("effect", (work, context) -> effect(holdfast, work, context)));
     return kinds;
   }
 
   @Override
   public Collection<Kind<?>> kinds() {
     return List.of(
-        Kind.of("plain", Work.class, ChaosKinds::plain).retry(SOON),
-        Kind.of("flaky", Work.class, ChaosKinds::flaky).retry(SOON),
-        Kind.of("stubborn", Work.class, ChaosKinds::stubborn).retry(SOON),
-        Kind.of("steps", Work.class, ChaosKinds::steps).retry(SOON),
-        Kind.of("artifact", Work.class, ChaosKinds::artifact).retry(SOON),
-        Kind.of("leaky", Work.class, ChaosKinds::leaky).retry(SOON),
-        Kind.of("hungry", Work.class, ChaosKinds::hungry).retry(SOON),
-        Kind.of("tick", Work.class, ChaosKinds::plain).retry(SOON));
+        kind("plain", ChaosKinds::plain),
+        kind("flaky", ChaosKinds::flaky),
+        kind("stubborn", ChaosKinds::stubborn),
+        kind("steps", ChaosKinds::steps),
+        kind("artifact", ChaosKinds::artifact),
+        kind("leaky", ChaosKinds::leaky),
+        kind("hungry", ChaosKinds::hungry),
+        kind("tick", ChaosKinds::plain));
+  }
+
+  private static Kind<Work> kind(String name, Handler<Work> handler) {
+    return Kind.of(name, Work.class, LateWrites.after(handler)).retry(SOON);
   }
 
   private static Object plain(Work work, JobContext context) throws Exception {
@@ -78,7 +84,7 @@ public final class ChaosKinds implements KindProvider {
         holdfast.succeed(connection, context, result);
       } catch (LeaseLostException refused) {
         connection.rollback();
-        Records.refused(context, "settle");
+        recordRefused(context, "settle");
         throw refused;
       }
       connection.commit();
@@ -92,7 +98,7 @@ public final class ChaosKinds implements KindProvider {
     long end = System.nanoTime() + Duration.ofMillis(work.millis()).toNanos();
     while (System.nanoTime() < end) {
       try {
-        Thread.sleep(10);
+        Thread.sleep(50);
       } catch (InterruptedException ignored) {
         // Goes on.
       }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Enqueues jobs of every sort, as long as few enough wait, and cancels some of them. What is not
@@ -29,8 +30,10 @@ public final class Load {
 
   public static final Duration TICKS = Duration.ofSeconds(1);
 
-  private static final int BATCH = 25;
+  private static final int BATCH = 50;
   private static final int NEVER = 1_000;
+  // Of a thousand jobs: each runs dozens of programs.
+  private static final int WORKSPACES = 5;
 
   private final Holdfast holdfast;
   private final Ledger ledger;
@@ -38,6 +41,7 @@ public final class Load {
   private final int most;
   private final LongSupplier waiting;
   private final int backlog;
+  private final @Nullable WorkspaceJobs workspaces;
   private final List<JobId> recent = new ArrayList<>();
   private final Thread thread = Thread.ofPlatform().daemon().name("load").unstarted(this::run);
   private volatile boolean stopped;
@@ -47,9 +51,17 @@ public final class Load {
    * @param most how many jobs at most
    * @param waiting how many jobs wait now
    * @param backlog how many may
+   * @param workspaces null where there can be none
    */
   public Load(
-      Holdfast holdfast, Ledger ledger, long seed, int most, LongSupplier waiting, int backlog) {
+      Holdfast holdfast,
+      Ledger ledger,
+      long seed,
+      int most,
+      LongSupplier waiting,
+      int backlog,
+      @Nullable WorkspaceJobs workspaces) {
+    this.workspaces = workspaces;
     this.holdfast = holdfast;
     this.ledger = ledger;
     this.random = new Random(seed);
@@ -99,34 +111,39 @@ public final class Load {
   }
 
   private Job next() {
-    Job job = sort(random.nextInt(100)).maxAttempts(NEVER).maxCrashes(NEVER);
+    boolean workspace = random.nextInt(1_000) < WORKSPACES && workspaces != null;
+    Job job =
+        (workspace ? workspaces.next() : sort(random.nextInt(100)))
+            .maxAttempts(NEVER)
+            .maxCrashes(NEVER);
     return random.nextInt(4) == 0 ? job.priority(random.nextInt(10)) : job;
   }
 
   private Job sort(int roll) {
-    if (roll < 25) {
+    if (roll < 45) {
       return Job.of("plain", quick());
-    } else if (roll < 35) {
+    } else if (roll < 50) {
       return Job.of("flaky", new ChaosKinds.Work(5, 1 + random.nextInt(2)));
-    } else if (roll < 55) {
+    } else if (roll < 62) {
       return Job.of("effect", quick());
-    } else if (roll < 65) {
-      return Job.of("stubborn", new ChaosKinds.Work(300, 0));
-    } else if (roll < 70) {
+    } else if (roll < 72) {
+      // Slow, so that a process that is frozen holds several, and costs nothing meanwhile.
+      return Job.of("stubborn", new ChaosKinds.Work(2_500, 0));
+    } else if (roll < 75) {
       return Job.of("steps", new ChaosKinds.Work(30, 0));
-    } else if (roll < 73) {
+    } else if (roll < 77) {
       return Job.of("artifact", quick());
-    } else if (roll < 74) {
+    } else if (roll < 78) {
       return Job.of("leaky", quick());
-    } else if (roll < 79) {
+    } else if (roll < 83) {
       return Job.of("plain", quick()).delay(Duration.ofMillis(random.nextInt(3_000)));
-    } else if (roll < 84) {
+    } else if (roll < 87) {
       return Job.of("plain", quick()).uniqueKey("unique-" + random.nextInt(20));
-    } else if (roll < 89) {
+    } else if (roll < 91) {
       return Job.of("plain", quick()).concurrencyKey("key-" + random.nextInt(5), 2);
-    } else if (roll < 93) {
+    } else if (roll < 94) {
       return Job.of("plain", quick()).queue(LIMITED);
-    } else if (roll < 95) {
+    } else if (roll < 96) {
       return Job.of("plain", quick()).queue(RATED);
     }
     return recent.isEmpty()

@@ -41,6 +41,18 @@ public final class Records {
     }
   }
 
+  static HikariDataSource pool() {
+    return Pool.POOL;
+  }
+
+  /**
+   * Where a worker process writes. Without a flush of its own: what is recorded before a job is
+   * settled is flushed with that, or both are lost.
+   */
+  public static String url(String direct) {
+    return direct + (direct.contains("?") ? "&" : "?") + "options=-c%20synchronous_commit=off";
+  }
+
   /** Nothing in these tables is unique: what happens twice is found by the checks. */
   public static void create(DataSource database) throws SQLException {
     try (Connection connection = database.getConnection();
@@ -53,6 +65,7 @@ public final class Records {
           CREATE TABLE chaos.effect (job uuid NOT NULL, attempt int NOT NULL);
           CREATE TABLE chaos.refused (job uuid NOT NULL, attempt int NOT NULL,
             write text NOT NULL DEFAULT '');
+          CREATE TABLE chaos.workspace (tree text NOT NULL);
           CREATE TABLE chaos.first_tick (schedule text PRIMARY KEY, first timestamptz NOT NULL);
           CREATE TABLE chaos.step_done (job uuid NOT NULL, attempt int NOT NULL, step text NOT NULL)
           """);
@@ -66,6 +79,16 @@ public final class Records {
       statement.execute(
           "INSERT INTO chaos.first_tick SELECT name, coalesce(last_fired_at, next_fire_at)"
               + " FROM holdfast.schedule");
+    }
+  }
+
+  /** What the steps of a workspace job leave. */
+  public static void workspaces(DataSource database, WorkspaceJobs jobs) throws SQLException {
+    try (Connection connection = database.getConnection();
+        PreparedStatement statement =
+            connection.prepareStatement("INSERT INTO chaos.workspace VALUES (?)")) {
+      statement.setString(1, jobs.tree());
+      statement.executeUpdate();
     }
   }
 

@@ -30,6 +30,7 @@ class CheckerTest {
   private static final String END =
       "state = 'SUCCEEDED', started_at = now(), finished_at = now(), worker_id = 'w',"
           + " started_event_number = 2, event_count = 3, ";
+  private static final String STEPS = "INSERT INTO chaos.done (job_id, step_id, step_index) VALUES";
 
   private static Path folder = Path.of("");
   private static Database database;
@@ -41,6 +42,13 @@ class CheckerTest {
     database = new Database(new SingleServer(folder));
     Migrations.apply(database.direct(), false);
     Records.create(database.direct());
+    database.execute(
+        "INSERT INTO chaos.workspace VALUES ('abc');"
+            + "CREATE VIEW chaos.done AS SELECT * FROM holdfast.step;"
+            + "ALTER VIEW chaos.done ALTER state SET DEFAULT 'DONE';"
+            + "ALTER VIEW chaos.done ALTER attempt SET DEFAULT 1;"
+            + "ALTER VIEW chaos.done ALTER job_attempt SET DEFAULT 1;"
+            + "ALTER VIEW chaos.done ALTER started_at SET DEFAULT now()");
     holdfast = Holdfast.on(database.direct());
   }
 
@@ -80,6 +88,9 @@ class CheckerTest {
       a job that did not succeed has no effect | effect | INSERT INTO chaos.effect VALUES ($, 1)
       an effect is of the attempt that holds the job | effect | INSERT INTO chaos.effect VALUES ($, 1)
       steps are done once each and all of them | steps | UPDATE holdfast.job SET END attempt = 1, result = '{"attempt":1,"sum":4}' WHERE id = $
+      no write is refused to the attempt that holds the job | plain | UPDATE holdfast.job SET END attempt = 2 WHERE id = $; INSERT INTO chaos.refused VALUES ($, 1), ($, 2)
+      a workspace has the change of each step once | workspace | UPDATE holdfast.job SET END attempt = 1, result = '{"tree":"abc"}' WHERE id = $; STEPS ($, 'one', 1), ($, 'two', 2)
+      a workspace has the change of each step once | workspace | UPDATE holdfast.job SET END attempt = 1, result = '{"tree":"twice"}' WHERE id = $; STEPS ($, 'one', 1), ($, 'two', 2), ($, 'three', 3)
       no job fails: nothing but faults stops it | plain | UPDATE holdfast.job SET state = 'FAILED', finished_at = now(), failure = '{"code":"X"}' WHERE id = $
       an attempt ends once, and is counted once | plain | UPDATE holdfast.job SET crashes = 1 WHERE id = $
       an artifact is of the attempt that holds the job, and there | artifact | UPDATE holdfast.job SET END attempt = 1 WHERE id = $
@@ -88,8 +99,46 @@ class CheckerTest {
     JobId job = enqueue(kind);
     boolean waits = rule.equals("every job has ended");
     assertThat(violations(rule)).noneMatch(it -> !waits && it.contains(job.toString()));
-    database.execute(breaking.replace("END", END).replace("$", "'" + job + "'"));
+    execute(breaking, job);
     assertThat(violations(rule)).anyMatch(it -> it.contains(job.toString()));
+  }
+
+  private static void execute(String statement, JobId job) throws Exception {
+    database.execute(
+        statement.replace("END", END).replace("STEPS", STEPS).replace("$", "'" + job + "'"));
+  }
+
+  @Test
+  void a_workspace_with_all_its_steps_breaks_no_rule() throws Exception {
+    JobId job = enqueue("workspace");
+    execute(
+        "UPDATE holdfast.job SET END attempt = 1, result = '{\"tree\":\"abc\"}' WHERE id = $;"
+            + " STEPS ($, 'one', 1), ($, 'two', 2), ($, 'three', 3)",
+        job);
+    for (Finding finding : checker(new Ledger()).all()) {
+      assertThat(finding.violations())
+          .as(finding.rule())
+          .noneMatch(it -> it.contains(job.toString()) && !finding.rule().contains("asked for"));
+    }
+  }
+
+  @Test
+  void a_refused_write_and_a_late_result_count_once() throws Exception {
+    JobId job = enqueue("plain");
+    Refused before = Refused.of(database, List.of());
+    String values =
+        "INSERT INTO chaos.refused VALUES ($, 1, 'event'), ($, 1, 'event'), ($, 1, 'result')";
+    execute(values, job);
+    String late = " INFO AttemptLog -- late result of plain %s#%d refused: it lost its lease";
+    List<String> printed =
+        List.of(
+            late.formatted(job, 1), // of which the handler has told
+            late.formatted(job, 2),
+            late.formatted(job, 2),
+            "another line");
+    Refused after = Refused.of(database, printed);
+    assertThat(after.writes() - before.writes()).isEqualTo(2);
+    assertThat(after.results()).isEqualTo(1);
   }
 
   @Test

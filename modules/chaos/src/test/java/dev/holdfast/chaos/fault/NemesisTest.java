@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class NemesisTest {
   private static List<Nemesis.Entry> schedule(List<Fault> faults, long seed) {
-    return Nemesis.schedule(faults, seed, Duration.ofMinutes(2));
+    return Nemesis.schedule(faults, seed, Duration.ofMinutes(2), 60);
   }
 
   @Test
@@ -24,5 +24,16 @@ class NemesisTest {
     List<Fault> faults = Faults.all();
     assertThat(schedule(faults, 7).stream().map(entry -> entry.fault().name()))
         .containsAll(faults.stream().map(Fault::name).toList());
+  }
+
+  @Test
+  void a_schedule_has_as_many_faults_a_minute_as_were_asked_for_and_some_more_often() {
+    Fault rare = Faults.all().getFirst();
+    Fault often = Faults.all().getLast();
+    List<Nemesis.Entry> schedule =
+        Nemesis.schedule(List.of(rare, often, often, often), 7, Duration.ofMinutes(100), 20);
+    assertThat(schedule).hasSizeBetween(1_900, 2_100);
+    assertThat(schedule.stream().filter(entry -> entry.fault().equals(often)))
+        .hasSizeBetween(schedule.size() * 3 / 4 - 3, schedule.size() * 3 / 4 + 3);
   }
 }

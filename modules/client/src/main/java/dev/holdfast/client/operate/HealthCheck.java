@@ -30,7 +30,7 @@ final class HealthCheck {
                     queue.admin().schedules(),
                     Set.of()))
             .stream()
-            .map(f -> new Operator.Health.Problem(f.code(), f.message(), f.cliHint()))
+            .map(Operator.Health.Problem::of)
             .toList();
     DatabaseVersion version = queue.version();
     return new Operator.Health(

@@ -81,7 +81,8 @@ abstract class HttpJobOperator implements JobOperator {
   @Override
   public List<JobStatus> list(JobFilter filter) {
     List<JobStatus> jobs = new ArrayList<>();
-    JobId cursor = filter.before();
+    JobId before = filter.before();
+    JobId cursor = filter.oldestFirst() ? null : before;
     do {
       Map<String, String> query = new LinkedHashMap<>();
       query.put(
@@ -95,11 +96,18 @@ abstract class HttpJobOperator implements JobOperator {
       query.put("q", orEmpty(filter.content().text()));
       query.put("search", SearchSyntax.text(filter.content().text(null)));
       query.put("createdAfter", filter.from() == null ? "" : filter.from().moment().toString());
+      query.put("order", filter.oldestFirst() ? "oldest" : "");
       query.put("cursor", cursor == null ? "" : cursor.toString());
       query.put("limit", Integer.toString(Math.min(PAGE, filter.limit() - jobs.size())));
       JobResource.Page page = server.get("/v1/jobs" + query(query), JobResource.Page.class);
-      page.jobs().forEach(job -> jobs.add(job.status()));
+      page.jobs().stream()
+          .map(JobResource::status)
+          .filter(job -> before == null || job.id().compareTo(before) < 0)
+          .forEach(jobs::add);
       cursor = page.next();
+      boolean isPast =
+          filter.oldestFirst() && before != null && cursor != null && cursor.compareTo(before) >= 0;
+      cursor = isPast ? null : cursor;
     } while (cursor != null && jobs.size() < filter.limit());
     return jobs;
   }

@@ -241,9 +241,7 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
             .formatted(
                 server, info.version(), info.database().version(), info.database().schemaVersion()),
         workers,
-        info.problems().stream()
-            .map(each -> new Health.Problem(each.code(), each.message(), each.cliHint()))
-            .toList());
+        info.problems().stream().map(Health.Problem::of).toList());
   }
 
   private static String queuePath(String queue) {

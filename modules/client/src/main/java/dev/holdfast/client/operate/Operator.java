@@ -1,8 +1,11 @@
 package dev.holdfast.client.operate;
 
+import dev.holdfast.contract.resource.InfoResource;
 import dev.holdfast.model.command.WorkerCommand;
+import dev.holdfast.model.diagnosis.ProblemText;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
@@ -13,6 +16,7 @@ import dev.holdfast.model.schedule.ScheduleStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -125,8 +129,33 @@ public interface Operator extends JobOperator, AutoCloseable {
    * @param problems empty when all is well
    */
   record Health(String about, Workers workers, List<Problem> problems) {
-    /** One thing that is wrong, and what to do about it. */
-    public record Problem(String code, String message, String hint) {}
+    /**
+     * One thing that is wrong.
+     *
+     * @param parameters what it is about
+     * @param hint what to do about it, with the command line
+     */
+    public record Problem(
+        String code, Map<String, Object> parameters, String message, String hint) {
+      static Problem of(Finding finding) {
+        ProblemText text = ProblemText.of(finding);
+        return new Problem(finding.code(), finding.parameters(), text.message(), text.cliHint());
+      }
+
+      /** In the words of this program, or of the server if that is newer and has other codes. */
+      static Problem of(InfoResource.Problem received) {
+        ProblemText text =
+            ProblemText.of(received.code(), received.parameters())
+                .orElseGet(
+                    () ->
+                        new ProblemText(
+                            received.message(),
+                            received.message(),
+                            received.httpHint(),
+                            received.httpHint()));
+        return new Problem(received.code(), received.parameters(), text.message(), text.cliHint());
+      }
+    }
   }
 
   /**

@@ -2,6 +2,7 @@ package dev.holdfast.contract.resource;
 
 import dev.holdfast.contract.json.Wire;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What a client reads of a server's description of itself.
@@ -21,7 +22,13 @@ public record InfoResource(String version, Database database, List<Problem> prob
   /**
    * One problem.
    *
-   * @param cliHint what to do about it, on the command line
+   * @param parameters what it is about, for clients that word it themselves
+   * @param httpHint what to do about it, over HTTP
    */
-  public record Problem(String code, String message, String cliHint) {}
+  public record Problem(
+      String code, Map<String, Object> parameters, String message, String httpHint) {
+    public Problem {
+      parameters = parameters == null ? Map.of() : Map.copyOf(parameters);
+    }
+  }
 }

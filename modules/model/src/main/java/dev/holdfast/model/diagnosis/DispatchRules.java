@@ -2,6 +2,7 @@ package dev.holdfast.model.diagnosis;
 
 import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.ops.QueueStatus;
 import java.util.List;
 
@@ -17,53 +18,19 @@ final class DispatchRules {
     }
     situation.explain(queue.name());
     return List.of(
-        finding(queue.name(), error)
+        Finding.of(problem(error.kind()))
             .with(Finding.QUEUE, queue.name())
             .with(Finding.SINCE, error.since())
-            .with(Finding.REASON, error.cause()));
+            .with(Finding.REASON, error.cause())
+            .with(Finding.CIRCUIT_OPEN, error.circuitOpen()));
   }
 
-  private static Finding finding(String queue, DispatchError error) {
-    String since =
-        ", since %s (%s)%s"
-            .formatted(
-                Moments.text(error.since()),
-                error.cause(),
-                error.circuitOpen()
-                    ? "; the circuit breaker is open, with single tries up to a minute apart"
-                    : "");
-    String show = "GET /v1/queues/%s".formatted(queue);
-    String set = "PUT /v1/queues/%s/dispatch".formatted(queue);
-    return switch (error.kind()) {
-      case UNREACHABLE ->
-          Finding.of(
-              "dispatch_unreachable",
-              "the worker that tasks of queue '%s' are pushed to does not answer".formatted(queue)
-                  + since,
-              "start the worker at the dispatch URL (%s shows it), or set another URL with %s; tasks are pushed again automatically"
-                  .formatted(show, set));
-      case FAILING ->
-          Finding.of(
-              "dispatch_failing",
-              "the worker that tasks of queue '%s' are pushed to accepts none".formatted(queue)
-                  + since,
-              "look into the log of the worker at the dispatch URL (%s shows it); tasks are pushed again automatically"
-                  .formatted(show));
-      case SECRET_REFUSED ->
-          Finding.of(
-              "dispatch_secret_refused",
-              "the worker that tasks of queue '%s' are pushed to refuses the dispatch secret"
-                      .formatted(queue)
-                  + since,
-              "give both the same secret, here with %s, then retry the tasks that failed with DISPATCH_REFUSED"
-                  .formatted(set));
-      case NOT_ALLOWED ->
-          Finding.of(
-              "dispatch_not_allowed",
-              "tasks of queue '%s' would be pushed to a host that is not allowed".formatted(queue)
-                  + since,
-              "name the host in HOLDFAST_DISPATCH_ALLOW of every server, or set another URL with "
-                  + set);
+  private static ProblemCode problem(DispatchError.Kind kind) {
+    return switch (kind) {
+      case UNREACHABLE -> ProblemCode.DISPATCH_UNREACHABLE;
+      case FAILING -> ProblemCode.DISPATCH_FAILING;
+      case SECRET_REFUSED -> ProblemCode.DISPATCH_SECRET_REFUSED;
+      case NOT_ALLOWED -> ProblemCode.DISPATCH_NOT_ALLOWED;
     };
   }
 }

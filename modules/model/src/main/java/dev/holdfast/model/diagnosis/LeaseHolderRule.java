@@ -3,6 +3,7 @@ package dev.holdfast.model.diagnosis;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.value.Text;
 import java.util.List;
 
@@ -20,13 +21,10 @@ final class LeaseHolderRule implements Rule {
 
   private static Finding finding(Holder holder) {
     String worker = holder.worker();
-    return Finding.of(
-            "worker_silent",
-            worker.startsWith(Dispatch.WORKER)
-                ? "a worker that gets pushed tasks of queue '%s' has stopped reporting"
-                    .formatted(worker.substring(Dispatch.WORKER.length()))
-                : "worker '%s' has stopped reporting".formatted(Text.excerpt(worker, NAME_CHARS)),
-            "check its machine; its jobs are requeued automatically")
-        .with(Finding.WORKER, Text.excerpt(worker, NAME_CHARS));
+    boolean pushed = worker.startsWith(Dispatch.WORKER);
+    return Finding.of(ProblemCode.WORKER_SILENT)
+        .with(Finding.WORKER, Text.excerpt(worker, NAME_CHARS))
+        .with(Finding.QUEUE, pushed ? worker.substring(Dispatch.WORKER.length()) : null)
+        .with(Finding.PUSHED, pushed);
   }
 }

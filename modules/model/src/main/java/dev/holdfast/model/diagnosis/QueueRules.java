@@ -2,6 +2,7 @@ package dev.holdfast.model.diagnosis;
 
 import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.ops.QueueStatus;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,9 +24,9 @@ final class QueueRules implements Rule {
       found.addAll(DispatchRules.check(situation, queue, error));
     }
     if (queue.due() > 0 && queue.pausedAt() != null) {
-      found.add(paused(queue));
+      found.add(of(ProblemCode.QUEUE_PAUSED, queue));
     } else if (isStalled(situation, queue)) {
-      found.add(queue.pushed() ? notPushed(queue) : notClaimed(queue));
+      found.add(of(ProblemCode.QUEUE_STALLED, queue).with(Finding.PUSHED, queue.pushed()));
     }
     return found;
   }
@@ -41,42 +42,7 @@ final class QueueRules implements Rule {
         && !situation.isExplained(queue.name());
   }
 
-  private static Finding paused(QueueStatus queue) {
-    return Finding.counting(
-            "queue_paused",
-            "queue '%s' is paused and ".formatted(queue.name()),
-            queue.due(),
-            " waits in it",
-            " wait in it",
-            "resume it with 'holdfast queues resume %s'".formatted(queue.name()),
-            "resume it with POST /v1/queues/%s/resume".formatted(queue.name()))
-        .with(Finding.QUEUE, queue.name());
-  }
-
-  private static Finding notPushed(QueueStatus queue) {
-    return Finding.counting(
-            "queue_stalled",
-            "",
-            queue.due(),
-            " of queue '%s' is due and no server pushes it".formatted(queue.name()),
-            " of queue '%s' are due and no server pushes them".formatted(queue.name()),
-            "servers push the tasks of this queue: start one with 'holdfast server', or look into the"
-                + " logs of those that run",
-            "servers push the tasks of this queue: look into their logs")
-        .with(Finding.QUEUE, queue.name())
-        .with("pushed", true);
-  }
-
-  private static Finding notClaimed(QueueStatus queue) {
-    String doNext = "start a worker for it: holdfast worker --queue " + queue.name();
-    return Finding.counting(
-            "queue_stalled",
-            "",
-            queue.due(),
-            " of queue '%s' is due and no worker claims it".formatted(queue.name()),
-            " of queue '%s' are due and no worker claims them".formatted(queue.name()),
-            doNext,
-            doNext)
-        .with(Finding.QUEUE, queue.name());
+  private static Finding of(ProblemCode problem, QueueStatus queue) {
+    return Finding.of(problem).with(Finding.JOBS, queue.due()).with(Finding.QUEUE, queue.name());
   }
 }

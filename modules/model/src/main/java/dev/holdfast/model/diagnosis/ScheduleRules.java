@@ -1,6 +1,7 @@
 package dev.holdfast.model.diagnosis;
 
 import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import java.util.List;
 import java.util.stream.Stream;
@@ -18,21 +19,13 @@ final class ScheduleRules implements Rule {
   private static Stream<Finding> check(Situation situation, ScheduleStatus schedule) {
     if (schedule.fireError() != null) {
       return Stream.of(
-          Finding.of(
-                  "schedule_broken",
-                  "schedule '%s' cannot be fired: %s"
-                      .formatted(schedule.name(), schedule.fireError()),
-                  "set it again, or remove it; until then it is tried every minute")
+          Finding.of(ProblemCode.SCHEDULE_BROKEN)
               .with(Finding.SCHEDULE, schedule.name())
               .with(Finding.REASON, schedule.fireError()));
     }
     if (schedule.nextFireAt().plus(Situation.CLAIMED_WITHIN).isBefore(situation.workers().now())) {
       return Stream.of(
-          Finding.of(
-                  "schedule_overdue",
-                  "schedule '%s' was due at %s and has not fired"
-                      .formatted(schedule.name(), Moments.text(schedule.nextFireAt())),
-                  "start a worker or a server: either fires schedules")
+          Finding.of(ProblemCode.SCHEDULE_OVERDUE)
               .with(Finding.SCHEDULE, schedule.name())
               .with(Finding.SINCE, schedule.nextFireAt()));
     }

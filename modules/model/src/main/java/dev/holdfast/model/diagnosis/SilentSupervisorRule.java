@@ -1,6 +1,7 @@
 package dev.holdfast.model.diagnosis;
 
 import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.ops.WorkerHealth;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -23,18 +24,14 @@ final class SilentSupervisorRule implements Rule {
             .filter(row -> row.supervisor().equals(name))
             .toList();
     own.forEach(row -> situation.explain(row.queue()));
-    return Finding.of(
-            "supervisor_silent",
-            "supervisor '%s' has stopped reporting, and so have its workers: %s"
-                .formatted(
-                    name,
-                    own.stream()
-                        .map(WorkerHealth::component)
-                        .limit(MOST_NAMES)
-                        .collect(Collectors.joining(", "))),
-            "check its machine, and start it there with 'holdfast supervise'; the jobs of its workers"
-                + " are requeued when their leases expire")
+    return Finding.of(ProblemCode.SUPERVISOR_SILENT)
         .with(Finding.SUPERVISOR, name)
-        .with("workers", own.size());
+        .with(Finding.WORKERS, own.size())
+        .with(
+            Finding.WORKER_NAMES,
+            own.stream()
+                .map(WorkerHealth::component)
+                .limit(MOST_NAMES)
+                .collect(Collectors.joining(", ")));
   }
 }

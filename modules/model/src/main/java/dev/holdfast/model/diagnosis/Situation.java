@@ -62,14 +62,11 @@ final class Situation {
     return queue.due() > 0 && oldest != null && oldest.compareTo(longerThan) > 0;
   }
 
-  /** The component, with the supervisor when several supervisors have a worker of that name. */
-  String nameOf(WorkerHealth row) {
-    long sameName =
-        workers().processes().stream()
+  /** Whether workers of several supervisors have this name. */
+  boolean isNameShared(WorkerHealth row) {
+    return workers().processes().stream()
             .filter(other -> other.component().equals(row.component()))
-            .count();
-    return sameName == 1
-        ? row.component()
-        : row.component() + " of supervisor '" + row.supervisor() + "'";
+            .count()
+        > 1;
   }
 }

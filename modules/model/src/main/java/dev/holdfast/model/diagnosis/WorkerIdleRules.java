@@ -1,6 +1,7 @@
 package dev.holdfast.model.diagnosis;
 
 import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.WorkerHealth;
 import java.time.Duration;
@@ -32,12 +33,7 @@ final class WorkerIdleRules {
     if (!situation.hasWaitingJobs(row.queue(), CLAIMED_WITHIN)) {
       return List.of();
     }
-    return List.of(
-        Finding.of(
-            "worker_paused",
-            situation.nameOf(row) + " is paused and jobs of its queue wait",
-            "resume it with " + WorkerAdvice.command(row, "resume"),
-            "resume it with " + WorkerAdvice.request(row, "resume")));
+    return List.of(Finding.of(ProblemCode.WORKER_PAUSED));
   }
 
   private static List<Finding> stopped(Situation situation, WorkerHealth row) {
@@ -45,13 +41,7 @@ final class WorkerIdleRules {
         || !situation.hasWaitingJobs(row.queue(), Duration.ZERO)) {
       return List.of();
     }
-    return List.of(
-        Finding.of(
-            "worker_stopped",
-            situation.nameOf(row)
-                + " is stopped, jobs of its queue wait, and no other worker serves it",
-            "start it with " + WorkerAdvice.command(row, "resume"),
-            "start it with " + WorkerAdvice.request(row, "resume")));
+    return List.of(Finding.of(ProblemCode.WORKER_STOPPED));
   }
 
   private static boolean isServedByOthers(Situation situation, String queue) {
@@ -72,15 +62,9 @@ final class WorkerIdleRules {
     if (oldest == null || oldest.compareTo(CLAIMED_WITHIN) <= 0) {
       return List.of();
     }
-    String log = WorkerAdvice.log(row);
     return List.of(
-        Finding.of(
-            "worker_not_processing",
-            "%s is healthy and idle although jobs of its queue have waited for more than %d seconds"
-                .formatted(situation.nameOf(row), CLAIMED_WITHIN.toSeconds()),
-            "see why with %s, then %s".formatted(log, WorkerAdvice.command(row, "restart")),
-            "see why with %s on its machine, then %s"
-                .formatted(log, WorkerAdvice.request(row, "restart"))));
+        Finding.of(ProblemCode.WORKER_NOT_PROCESSING)
+            .with(Finding.SECONDS, CLAIMED_WITHIN.toSeconds()));
   }
 
   private static boolean isHeldBack(QueueStatus queue) {

@@ -2,8 +2,9 @@ package dev.holdfast.model.diagnosis;
 
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.ProblemCode;
+import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerHealth;
-import dev.holdfast.model.value.Plural;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,91 +16,50 @@ final class WorkerLifeRules {
 
   private WorkerLifeRules() {}
 
-  static List<Finding> check(Situation situation, WorkerHealth row) {
-    Finding found = find(row, situation.nameOf(row));
+  static List<Finding> check(WorkerHealth row) {
+    Finding found = find(row);
     return found == null ? List.of() : List.of(found);
   }
 
-  private static @Nullable Finding find(WorkerHealth row, String name) {
+  private static @Nullable Finding find(WorkerHealth row) {
     boolean restartedOften = row.restarts() >= CRASH_LOOP;
     return switch (row.status()) {
       case STARTING ->
           restartedOften && row.isStartedAfterCrash()
-              ? crashLoop(row, name)
-              : row.age().compareTo(STARTED_WITHIN) > 0 ? starting(row, name) : null;
-      case HEALTHY -> row.isSilent() ? silent(row, name) : null;
-      case CRASHED -> restartedOften ? crashLoop(row, name) : null;
-      case FAILED -> failed(row, name);
+              ? crashLoop(row)
+              : row.age().compareTo(STARTED_WITHIN) > 0 ? starting() : null;
+      case HEALTHY -> row.isSilent() ? Finding.of(ProblemCode.WORKER_SILENT) : null;
+      case CRASHED -> restartedOften ? crashLoop(row) : null;
+      case FAILED ->
+          Finding.of(ProblemCode.WORKER_FAILED).with(Finding.EXIT_CODE, exitCodeOfReason(row));
       case STOPPING -> null;
     };
   }
 
-  private static Finding starting(WorkerHealth row, String name) {
-    String log = WorkerAdvice.log(row);
-    return Finding.of(
-        "worker_starting",
-        "%s has been starting for more than %d seconds".formatted(name, STARTED_WITHIN.toSeconds()),
-        "see what it waits for with %s: its handlers, or the database; %s restarts it"
-            .formatted(log, WorkerAdvice.command(row, "restart")),
-        "see what it waits for with %s on its machine; %s restarts it"
-            .formatted(log, WorkerAdvice.request(row, "restart")));
+  private static Finding starting() {
+    return Finding.of(ProblemCode.WORKER_STARTING)
+        .with(Finding.SECONDS, STARTED_WITHIN.toSeconds());
   }
 
-  private static Finding silent(WorkerHealth row, String name) {
-    String log = WorkerAdvice.log(row);
-    return Finding.of(
-        "worker_silent",
-        name + " has stopped reporting",
-        "its supervisor will restart it; see " + log,
-        "its supervisor will restart it; see " + log + " on its machine");
+  private static Finding crashLoop(WorkerHealth row) {
+    return Finding.of(ProblemCode.WORKER_CRASH_LOOP)
+        .with(Finding.RESTARTS, row.restarts())
+        .with(Finding.NEXT_RESTART, row.nextRestart())
+        .with(Finding.EXIT_CODE, exitCodeOfReason(row));
   }
 
-  private static Finding crashLoop(WorkerHealth row, String name) {
-    String next =
-        row.nextRestart() == null
-            ? "is starting"
-            : "will be restarted at " + Moments.text(row.nextRestart());
-    String log = WorkerAdvice.log(row);
-    String exitCode = WorkerAdvice.ofExitCode(row);
-    return Finding.of(
-            "worker_crash_loop",
-            "%s keeps crashing: %s; it was restarted %s and %s"
-                .formatted(name, WorkerAdvice.reason(row), Plural.of(row.restarts(), "time"), next),
-            "see %s%s; %s stops it while you fix the cause"
-                .formatted(log, exitCode, WorkerAdvice.command(row, "stop")),
-            "see %s on its machine%s; %s stops it while you fix the cause"
-                .formatted(log, exitCode, WorkerAdvice.request(row, "stop")))
-        .with("restarts", row.restarts())
-        .with("nextRestart", row.nextRestart());
-  }
-
-  private static Finding failed(WorkerHealth row, String name) {
-    String log = WorkerAdvice.log(row);
-    String exitCode = WorkerAdvice.ofExitCode(row);
-    return Finding.of(
-        "worker_failed",
-        name + " has failed and is not restarted any more: " + WorkerAdvice.reason(row),
-        "see its log with %s%s, fix the cause, then %s"
-            .formatted(log, exitCode, WorkerAdvice.command(row, "resume")),
-        "see its log with %s on its machine%s, fix the cause, then %s"
-            .formatted(log, exitCode, WorkerAdvice.request(row, "resume")));
+  /** A process that its supervisor killed has the exit code of that, which explains nothing. */
+  private static @Nullable Integer exitCodeOfReason(WorkerHealth row) {
+    Integer exit = row.exitCode();
+    String reason = row.reason();
+    return exit != null && reason != null && reason.contains(WorkerExit.shown(exit)) ? exit : null;
   }
 
   /** A healthy process that reports a problem has a handler that does not stop. */
-  static List<Finding> overdueHandler(Situation situation, WorkerHealth row) {
+  static List<Finding> overdueHandler(WorkerHealth row) {
     if (row.status() != HealthStatus.HEALTHY || row.reason() == null || row.isSilent()) {
       return List.of();
     }
-    String name = situation.nameOf(row);
-    String advice =
-        "its process is restarted before long, or at once with %s; let the handler check"
-            + " context.isCancelled()";
-    return List.of(
-        new Finding(
-            "handler_overdue",
-            name + " has a handler that still runs after its attempt has ended",
-            name + " is healthy, but " + row.reason(),
-            advice.formatted(WorkerAdvice.command(row, "restart")),
-            advice.formatted(WorkerAdvice.request(row, "restart"))));
+    return List.of(Finding.of(ProblemCode.HANDLER_OVERDUE));
   }
 }

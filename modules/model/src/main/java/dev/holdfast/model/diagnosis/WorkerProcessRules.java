@@ -22,13 +22,13 @@ final class WorkerProcessRules implements Rule {
   private static List<Finding> check(Situation situation, WorkerHealth row, boolean holdsJobs) {
     List<Finding> found = new ArrayList<>();
     // This one does not explain why jobs wait: the worker runs other jobs.
-    found.addAll(WorkerLifeRules.overdueHandler(situation, row));
+    found.addAll(WorkerLifeRules.overdueHandler(row));
     List<Finding> explaining =
         switch (row.status()) {
-          case STARTING, CRASHED, FAILED -> WorkerLifeRules.check(situation, row);
+          case STARTING, CRASHED, FAILED -> WorkerLifeRules.check(row);
           case HEALTHY ->
               row.isSilent()
-                  ? WorkerLifeRules.check(situation, row)
+                  ? WorkerLifeRules.check(row)
                   : WorkerIdleRules.check(situation, row, holdsJobs);
           case STOPPING -> WorkerIdleRules.check(situation, row, holdsJobs);
         };
@@ -41,6 +41,7 @@ final class WorkerProcessRules implements Rule {
             each ->
                 each.with(Finding.WORKER, row.component())
                     .with(Finding.SUPERVISOR, row.supervisor())
+                    .with(Finding.NAME_SHARED, situation.isNameShared(row))
                     .with(Finding.QUEUE, row.queue())
                     .with(Finding.REASON, row.reason()))
         .toList();

@@ -1,6 +1,7 @@
 package dev.holdfast.model.diagnosis;
 
 import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.ops.QueueStatus;
 import java.time.Instant;
 import java.util.List;
@@ -23,14 +24,6 @@ final class WorkersPausedRule implements Rule {
   }
 
   private static Finding paused(Instant since, long due) {
-    return Finding.counting(
-            "all_paused",
-            "all workers are paused, since " + Moments.text(since) + ", and ",
-            due,
-            " waits",
-            " wait",
-            "resume them with 'holdfast workers resume --all'",
-            "resume them with POST /v1/workers/resume")
-        .with(Finding.SINCE, since);
+    return Finding.of(ProblemCode.ALL_PAUSED).with(Finding.JOBS, due).with(Finding.SINCE, since);
   }
 }

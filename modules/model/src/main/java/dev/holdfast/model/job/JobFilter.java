@@ -5,7 +5,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which jobs to list, newest first.
+ * Which jobs to list, and in which order of their ids, which begin with the time of creation.
  *
  * @param states none means all
  * @param tenant whose jobs; null is everybody's
@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param content text that the job must contain, which no index covers
  * @param from the least id: ids begin with the time they were made at
  * @param before the last id of the page before, or the first that is too late
+ * @param oldestFirst instead of newest first
  */
 public record JobFilter(
     Set<JobState> states,
@@ -25,13 +26,15 @@ public record JobFilter(
     JobContent content,
     @Nullable JobId from,
     @Nullable JobId before,
-    int limit) {
+    int limit,
+    boolean oldestFirst) {
   /** How many jobs one list has at most. */
   public static final int MOST = 1_000;
 
   /** All jobs, the newest 50; to begin with. */
   public static final JobFilter ALL =
-      new JobFilter(Set.of(), null, null, null, null, null, null, JobContent.ANY, null, null, 50);
+      new JobFilter(
+          Set.of(), null, null, null, null, null, null, JobContent.ANY, null, null, 50, false);
 
   public JobFilter {
     states = Set.copyOf(states);
@@ -56,48 +59,49 @@ public record JobFilter(
   /** In one of these states; none means all. */
   public JobFilter states(Set<JobState> value) {
     return new JobFilter(
-        value, queue, kind, tenant, run, parent, tag, content, from, before, limit);
+        value, queue, kind, tenant, run, parent, tag, content, from, before, limit, oldestFirst);
   }
 
   /** Of this queue. */
   public JobFilter queue(@Nullable String value) {
     return new JobFilter(
-        states, value, kind, tenant, run, parent, tag, content, from, before, limit);
+        states, value, kind, tenant, run, parent, tag, content, from, before, limit, oldestFirst);
   }
 
   /** Of this kind. */
   public JobFilter kind(@Nullable String value) {
     return new JobFilter(
-        states, queue, value, tenant, run, parent, tag, content, from, before, limit);
+        states, queue, value, tenant, run, parent, tag, content, from, before, limit, oldestFirst);
   }
 
   /** Of this tenant; null is everybody. */
   public JobFilter tenant(@Nullable String value) {
     return new JobFilter(
-        states, queue, kind, value, run, parent, tag, content, from, before, limit);
+        states, queue, kind, value, run, parent, tag, content, from, before, limit, oldestFirst);
   }
 
   /** Of this run. */
   public JobFilter run(@Nullable JobId value) {
     return new JobFilter(
-        states, queue, kind, tenant, value, parent, tag, content, from, before, limit);
+        states, queue, kind, tenant, value, parent, tag, content, from, before, limit, oldestFirst);
   }
 
   /** Children of this job. */
   public JobFilter parent(@Nullable JobId value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, value, tag, content, from, before, limit);
+        states, queue, kind, tenant, run, value, tag, content, from, before, limit, oldestFirst);
   }
 
   /** With this tag. */
   public JobFilter tag(@Nullable String value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, parent, value, content, from, before, limit);
+        states, queue, kind, tenant, run, parent, value, content, from, before, limit, oldestFirst);
   }
 
   /** With this content. */
   public JobFilter content(JobContent value) {
-    return new JobFilter(states, queue, kind, tenant, run, parent, tag, value, from, before, limit);
+    return new JobFilter(
+        states, queue, kind, tenant, run, parent, tag, value, from, before, limit, oldestFirst);
   }
 
   /** Of the content, the text. */
@@ -108,17 +112,21 @@ public record JobFilter(
   /** Not older than a job of this id; {@link JobId#firstOf} makes one of a time. */
   public JobFilter from(@Nullable JobId value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, parent, tag, content, value, before, limit);
+        states, queue, kind, tenant, run, parent, tag, content, value, before, limit, oldestFirst);
   }
 
   /** Older than the job of this id. */
   public JobFilter before(@Nullable JobId value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, parent, tag, content, from, value, limit);
+        states, queue, kind, tenant, run, parent, tag, content, from, value, limit, oldestFirst);
   }
 
   /** From where the page before stopped. */
   public JobFilter resumed(@Nullable JobId cursor) {
+    if (oldestFirst && cursor != null) {
+      JobId next = cursor.following();
+      return from != null && from.compareTo(next) > 0 ? this : from(next);
+    }
     boolean later = cursor == null || (before != null && before.compareTo(cursor) < 0);
     return later ? this : before(cursor);
   }
@@ -126,6 +134,12 @@ public record JobFilter(
   /** How many. */
   public JobFilter limit(int value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, parent, tag, content, from, before, value);
+        states, queue, kind, tenant, run, parent, tag, content, from, before, value, oldestFirst);
+  }
+
+  /** Oldest first instead of newest first. */
+  public JobFilter oldestFirst(boolean value) {
+    return new JobFilter(
+        states, queue, kind, tenant, run, parent, tag, content, from, before, limit, value);
   }
 }

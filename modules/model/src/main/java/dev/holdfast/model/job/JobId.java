@@ -25,6 +25,12 @@ public record JobId(UUID value) implements Comparable<JobId> {
     return new JobId(new UUID(moment.toEpochMilli() << 16, 0));
   }
 
+  /** The least id that is larger. */
+  public JobId following() {
+    long low = value.getLeastSignificantBits() + 1;
+    return new JobId(new UUID(value.getMostSignificantBits() + (low == 0 ? 1 : 0), low));
+  }
+
   /** When it was made, to the millisecond. */
   public Instant moment() {
     return Instant.ofEpochMilli(value.getMostSignificantBits() >>> 16);

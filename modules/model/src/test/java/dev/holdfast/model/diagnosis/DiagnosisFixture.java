@@ -35,7 +35,34 @@ abstract class DiagnosisFixture {
   Set<String> waitedFor = Set.of();
   @Nullable Instant workersPausedAt;
 
-  List<Finding> found() {
+  /** A finding with its words. */
+  record Found(Finding finding, ProblemText text) {
+    String code() {
+      return finding.code();
+    }
+
+    String gist() {
+      return text.gist();
+    }
+
+    String message() {
+      return text.message();
+    }
+
+    String cliHint() {
+      return text.cliHint();
+    }
+
+    String httpHint() {
+      return text.httpHint();
+    }
+  }
+
+  List<Found> found() {
+    return findings().stream().map(each -> new Found(each, ProblemText.of(each))).toList();
+  }
+
+  List<Finding> findings() {
     return Diagnosis.of(
         new Diagnosis.Facts(
             queues.stream().map(this::withPause).toList(),
@@ -46,7 +73,7 @@ abstract class DiagnosisFixture {
   }
 
   void assertFound(String... codes) {
-    assertThat(found()).extracting(Finding::code).containsExactly(codes);
+    assertThat(found()).extracting(Found::code).containsExactly(codes);
   }
 
   static SupervisorHealth supervisor(long silent) {

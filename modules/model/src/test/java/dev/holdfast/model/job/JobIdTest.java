@@ -11,6 +11,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class JobIdTest {
   @Test
+  void between_an_id_and_the_following_one_there_is_none() {
+    JobId last = JobId.parse("01a1dd46-efa0-7231-ffff-ffffffffffff");
+    assertThat(last.following())
+        .isEqualTo(JobId.parse("01a1dd46-efa0-7232-0000-000000000000"))
+        .isGreaterThan(last);
+    assertThat(JobId.parse("01a1dd46-efa0-7231-7fff-ffffffffffff").following())
+        .isEqualTo(JobId.parse("01a1dd46-efa0-7231-8000-000000000000"));
+  }
+
+  @Test
   void an_id_is_parsed_from_its_own_text() {
     JobId id = JobId.next();
     assertThat(JobId.parse(id.toString())).isEqualTo(id);

@@ -41,6 +41,11 @@ public final class Where {
     return where;
   }
 
+  /** The order that the filter wants: the primary key has both. */
+  public static String order(JobFilter filter) {
+    return filter.oldestFirst() ? "ORDER BY id" : "ORDER BY id DESC";
+  }
+
   /** Of a filter only the range of ids. */
   public static Where range(JobFilter filter) {
     Where where = new Where();

@@ -15,8 +15,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads jobs through, newest first, for what no index knows. It reads a batch after the other until
- * a page is full or its time is over; the answer then says where it stopped.
+ * Reads jobs through, in their order, for what no index knows. It reads a batch after the other
+ * until a page is full or its time is over; the answer then says where it stopped.
  */
 final class ContentSearch {
   static final int BATCH = 5_000;
@@ -26,7 +26,7 @@ final class ContentSearch {
       SELECT id, ${found} AS found
         FROM holdfast.job
         ${where}
-       ORDER BY id DESC
+       ${order}
        LIMIT :most
       """;
 
@@ -35,8 +35,8 @@ final class ContentSearch {
   private static final String WALKED =
       """
       SELECT id, ${conditions} AND ${found} AS found
-        FROM (SELECT * FROM holdfast.job ${range} ORDER BY id DESC LIMIT :most) AS job
-       ORDER BY id DESC
+        FROM (SELECT * FROM holdfast.job ${range} ${order} LIMIT :most) AS job
+       ${order}
       """;
 
   private record Looked(JobId job, @Nullable Boolean found) {}
@@ -60,6 +60,7 @@ final class ContentSearch {
     List<JobId> found = new ArrayList<>();
     boolean all = true;
     JobFilter rest = filter;
+    JobId read;
     do {
       List<Looked> batch = looked(rest);
       for (Looked each : batch) {
@@ -75,9 +76,10 @@ final class ContentSearch {
       if (batch.size() < BATCH) {
         return new Found(found, null, all);
       }
-      rest = rest.before(batch.getLast().job());
+      read = batch.getLast().job();
+      rest = rest.resumed(read);
     } while (System.nanoTime() - began < timeout.toNanos());
-    return new Found(found, rest.before(), false);
+    return new Found(found, read, false);
   }
 
   private List<Looked> looked(JobFilter filter) throws SQLException {
@@ -98,7 +100,8 @@ final class ContentSearch {
     Sql.Call call;
     if (Search.isLedTo(filter.content(JobContent.ANY))) {
       Where where = Where.of(connection, filter);
-      Sql sql = Sql.of(LED, "found", content.sql(), "where", where.sql());
+      Sql sql =
+          Sql.of(LED, "found", content.sql(), "where", where.sql(), "order", Where.order(filter));
       call = where.bind(sql.on(connection));
     } else {
       Where range = Where.range(filter);
@@ -111,7 +114,9 @@ final class ContentSearch {
               "found",
               content.sql(),
               "range",
-              range.sql());
+              range.sql(),
+              "order",
+              Where.order(filter));
       call = where.bind(range.bind(sql.on(connection)));
     }
     return content

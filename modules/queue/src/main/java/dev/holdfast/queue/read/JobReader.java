@@ -146,7 +146,7 @@ public final class JobReader {
         .findFirst();
   }
 
-  /** Newest first by id. */
+  /** In the order of the filter. */
   static List<JobStatus> list(Connection connection, JobFilter filter, Detail detail)
       throws SQLException {
     Where where = Where.of(connection, filter);
@@ -154,13 +154,17 @@ public final class JobReader {
         connection,
         detail,
         Sql.fragment(
-            "FROM holdfast.job ${where} ORDER BY id DESC LIMIT :limit", "where", where.sql()),
+            "FROM holdfast.job ${where} ${order} LIMIT :limit",
+            "where",
+            where.sql(),
+            "order",
+            Where.order(filter)),
         call -> where.bind(call).set("limit", filter.limit()));
   }
 
-  /** The same, but among the newest of their range alone: no index leads to these. */
-  static List<JobStatus> listNewest(
-      Connection connection, JobFilter filter, int newest, Detail detail) throws SQLException {
+  /** The same, but among the first of their range alone: no index leads to these. */
+  static List<JobStatus> listAmong(
+      Connection connection, JobFilter filter, int walked, Detail detail) throws SQLException {
     Where range = Where.range(filter);
     Where where = Where.of(connection, filter.from(null).before(null));
     return read(
@@ -168,22 +172,25 @@ public final class JobReader {
         detail,
         Sql.fragment(
             """
-            FROM (SELECT * FROM holdfast.job ${range} ORDER BY id DESC LIMIT :newest) AS job
-             ${where} ORDER BY id DESC LIMIT :limit
+            FROM (SELECT * FROM holdfast.job ${range} ${order} LIMIT :walked) AS job
+             ${where} ${order} LIMIT :limit
             """,
+            "order",
+            Where.order(filter),
             "range",
             range.sql(),
             "where",
             where.sql()),
-        call -> where.bind(range.bind(call)).set("newest", newest).set("limit", filter.limit()));
+        call -> where.bind(range.bind(call)).set("walked", walked).set("limit", filter.limit()));
   }
 
-  static List<JobStatus> all(Connection connection, List<JobId> jobs, Detail detail)
+  static List<JobStatus> all(
+      Connection connection, List<JobId> jobs, JobFilter filter, Detail detail)
       throws SQLException {
     return read(
         connection,
         detail,
-        "FROM holdfast.job WHERE id = ANY (:jobs::uuid[]) ORDER BY id DESC",
+        "FROM holdfast.job WHERE id = ANY (:jobs::uuid[]) " + Where.order(filter),
         call -> call.array("jobs", "uuid", jobs, job -> job));
   }
 

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * Lists jobs page by page, and those that have a certain content.
  *
  * <p>No index knows the contents, and none the kinds and queues of jobs that have ended, for each
- * would cost every job something. So jobs are read through, newest first, up to a number or a time;
- * the answer says where it stopped, and the next page starts there.
+ * would cost every job something. So jobs are read through, in order, up to a number or a time; the
+ * answer says where it stopped, and the next page starts there.
  */
 public final class Search {
   static final int MOST_WALKED = 100_000;
@@ -61,7 +61,7 @@ public final class Search {
     List<JobStatus> jobs =
         isLedTo(filter)
             ? JobReader.list(connection, filter, detail)
-            : JobReader.listNewest(connection, filter, walked, detail);
+            : JobReader.listAmong(connection, filter, walked, detail);
     if (jobs.size() == filter.limit()) {
       return new JobPage(jobs, jobs.getLast().id(), true);
     }
@@ -75,7 +75,9 @@ public final class Search {
       throws SQLException {
     ContentSearch.Found found = new ContentSearch(connection, timeout).find(failedOnly(filter));
     List<JobStatus> all =
-        found.jobs().isEmpty() ? List.of() : JobReader.all(connection, found.jobs(), detail);
+        found.jobs().isEmpty()
+            ? List.of()
+            : JobReader.all(connection, found.jobs(), filter, detail);
     return new JobPage(all, found.next(), found.searchComplete());
   }
 
@@ -88,10 +90,17 @@ public final class Search {
 
   /** Whether an index knows them, or any job will do. */
   static boolean isLedTo(JobFilter filter) {
-    boolean indexed = !filter.states().isEmpty() && INDEXED.containsAll(filter.states());
+    // Unfinished jobs are among the newest. From the oldest on, the primary key may lead to them
+    // through all that have ended; only failed jobs have an index in the order of their ids.
+    Set<JobState> states = filter.oldestFirst() ? EnumSet.of(JobState.FAILED) : INDEXED;
+    boolean indexed = !filter.states().isEmpty() && states.containsAll(filter.states());
     boolean any =
         filter.equals(
-            JobFilter.ALL.from(filter.from()).before(filter.before()).limit(filter.limit()));
+            JobFilter.ALL
+                .from(filter.from())
+                .before(filter.before())
+                .limit(filter.limit())
+                .oldestFirst(filter.oldestFirst()));
     return indexed
         || any
         || filter.run() != null
@@ -105,9 +114,11 @@ public final class Search {
     Where range = Where.range(filter);
     Sql sql =
         Sql.of(
-            "SELECT id FROM holdfast.job ${range} ORDER BY id DESC LIMIT 1 OFFSET :walked",
+            "SELECT id FROM holdfast.job ${range} ${order} LIMIT 1 OFFSET :walked",
             "range",
-            range.sql());
+            range.sql(),
+            "order",
+            Where.order(filter));
     return range
         .bind(sql.on(connection))
         .set("walked", walked - 1)

@@ -112,6 +112,16 @@ final class JobFilterParameters {
     return states;
   }
 
+  /** Only what an index has: others would read all jobs to sort them. */
+  static boolean oldestFirst(String order) {
+    return switch (order) {
+      case "newest" -> false;
+      case "oldest" -> true;
+      default ->
+          throw new Problem(422, "invalid_value", "parameter 'order' is one of newest, oldest");
+    };
+  }
+
   static JobId cursor(String text) {
     try {
       return JobId.parse(text);

@@ -57,7 +57,7 @@ public final class JobsApi {
   public List<Route> routes() {
     return List.of(
         Route.get("/v1/jobs", Guard.READ, this::list)
-            .queries(JobFilterParameters.and("brief", "limit", "cursor")),
+            .queries(JobFilterParameters.and("brief", "order", "limit", "cursor")),
         Route.get("/v1/jobs/count", Guard.READ, this::count).queries(JobFilterParameters.and()),
         Route.get("/v1/jobs/ids", Guard.READ, this::ids).queries("part"),
         Route.get("/v1/jobs/counts", Guard.READ, this::counts).queries(JobFilterParameters.and()),
@@ -91,6 +91,7 @@ public final class JobsApi {
   private Answer list(Call call) {
     JobFilter filter =
         JobFilterParameters.filter(call, clock.instant())
+            .oldestFirst(call.query("order").map(JobFilterParameters::oldestFirst).orElse(false))
             .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE))
             .resumed(call.query("cursor").map(JobFilterParameters::cursor).orElse(null));
     JobFilter wanted = JobFilterParameters.within(call, filter);

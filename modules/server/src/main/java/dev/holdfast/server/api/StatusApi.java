@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.node.TextNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.diagnosis.ProblemText;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.QueueStatus;
@@ -133,12 +134,12 @@ public final class StatusApi {
   }
 
   private static ObjectNode problem(Finding finding) {
+    ProblemText text = ProblemText.of(finding);
     ObjectNode node =
         Wire.object()
             .put("code", finding.code())
-            .put("message", finding.message())
-            .put("httpHint", finding.httpHint())
-            .put("cliHint", finding.cliHint());
+            .put("message", text.message())
+            .put("httpHint", text.httpHint());
     ObjectNode parameters = node.putObject("parameters");
     finding.parameters().forEach((name, value) -> parameters.set(name, parameter(value)));
     return node;

@@ -17,6 +17,7 @@ import dev.holdfast.server.routing.Route;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,21 +79,34 @@ public final class WorkersApi {
     call.caller().mustSeeEveryTenant("a worker");
     return Answer.ok(
         WorkerExitResource.Exits.of(
-            queue
-                .workers()
-                .exits()
-                .of(call.value("component"), call.query("supervisor").orElse(null))));
+            queue.workers().exits().of(component(call), supervisor(call).orElse(null))));
+  }
+
+  private static String component(Call call) {
+    return storable("component", call.value("component"));
+  }
+
+  private static Optional<String> supervisor(Call call) {
+    return call.query("supervisor").map(name -> storable("supervisor", name));
+  }
+
+  /** PostgreSQL has no texts with this character, so nothing can have such a name. */
+  private static String storable(String parameter, String name) {
+    if (name.indexOf('\0') >= 0) {
+      throw new Problem(422, "bad_name", "'" + parameter + "' must not contain a NUL character");
+    }
+    return name;
   }
 
   /** Workers of several supervisors may have the same component, but each log is one worker's. */
   private Answer log(Call call) {
     call.caller().mustSeeEveryTenant("a worker");
     String supervisor =
-        call.query("supervisor")
+        supervisor(call)
             .orElseThrow(
                 () -> new Problem(422, "invalid_value", "parameter 'supervisor' is missing"));
     LogCursor after = call.query("cursor").map(LogCursor::parse).orElse(LogCursor.START);
-    WorkerLogs.Name worker = new WorkerLogs.Name(supervisor, call.value("component"));
+    WorkerLogs.Name worker = new WorkerLogs.Name(supervisor, component(call));
     return Answer.ok(WorkerLogResource.of(queue.workers().logs().read(worker, after)));
   }
 

@@ -3,6 +3,7 @@ package dev.holdfast.server.live;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.diagnosis.Diagnosis;
 import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
@@ -64,11 +65,7 @@ public final class Diagnostics {
                 new Diagnosis.Facts(
                     queues, fleet, background.warnings(), background.schedules(), waited)));
     if (notificationsLost.getAsBoolean()) {
-      found.add(
-          Finding.of(
-              "notifications_lost",
-              "notifications do not arrive: new jobs are found by polling, up to a second late",
-              "connect to PostgreSQL directly, or through a pooler in session mode"));
+      found.add(Finding.of(ProblemCode.NOTIFICATIONS_LOST));
     }
     return found;
   }

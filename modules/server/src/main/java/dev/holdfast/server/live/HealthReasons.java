@@ -1,6 +1,8 @@
 package dev.holdfast.server.live;
 
+import dev.holdfast.model.diagnosis.ProblemText;
 import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.time.Duration;
 import java.util.List;
@@ -16,7 +18,7 @@ final class HealthReasons {
   static final Live.Reason INTERNAL = new Live.Reason("internal", "the server's log has more");
 
   /** Failures of jobs are shown with their queues; the system is healthy nevertheless. */
-  private static final String OF_JOBS = "jobs_failed";
+  private static final ProblemCode OF_JOBS = ProblemCode.JOBS_FAILED;
 
   private static final Duration SLOW = Duration.ofSeconds(2);
   private static final int MOST = 20;
@@ -49,8 +51,8 @@ final class HealthReasons {
             : Stream.empty();
     Stream<Live.Reason> found =
         findings.stream()
-            .filter(finding -> !finding.code().equals(OF_JOBS))
-            .map(finding -> new Live.Reason(finding.code(), finding.gist()));
+            .filter(finding -> finding.problem() != OF_JOBS)
+            .map(finding -> new Live.Reason(finding.code(), ProblemText.of(finding).gist()));
     return Stream.concat(slow, found).limit(MOST).toList();
   }
 }

@@ -7,12 +7,19 @@ import java.util.Locale;
 
 /** Answers with a file: 304 if the browser has it already, compressed if the browser accepts it. */
 final class FileAnswer {
+  /** What a browser has it asks about each time. */
+  static final String ASK = "no-cache";
+
+  /** What a browser has it uses for a year: other content has another address. */
+  static final String KEEP = "public, max-age=31536000, immutable";
+
   private FileAnswer() {}
 
   /**
    * @param policy the Content-Security-Policy
+   * @param caching the Cache-Control
    */
-  static Answer of(Call call, PageFiles.File file, String policy) {
+  static Answer of(Call call, PageFiles.File file, String policy, String caching) {
     boolean known =
         call.header("If-None-Match")
             .map(tags -> Arrays.asList(tags.split("\\s*,\\s*", -1)).contains(file.tag()))
@@ -25,7 +32,7 @@ final class FileAnswer {
     return answer
         .header("Vary", "Accept-Encoding")
         .header("ETag", file.tag())
-        .header("Cache-Control", "no-cache")
+        .header("Cache-Control", caching)
         .header("Content-Security-Policy", policy)
         .header("Referrer-Policy", "no-referrer")
         .header("Cross-Origin-Opener-Policy", "same-origin")

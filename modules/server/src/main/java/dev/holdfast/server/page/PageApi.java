@@ -10,6 +10,9 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Serves the operators' page. Its scripts call the HTTP API like every other client. */
 public final class PageApi {
@@ -17,28 +20,37 @@ public final class PageApi {
   private static final String MAP_ENDS = "</script>";
 
   private final PageFiles files = new PageFiles();
-  private final PageFiles.File page = PageFiles.file("index.html");
-  private final String policy = policy(new String(page.bytes(), StandardCharsets.UTF_8));
+
+  private volatile @Nullable Served served;
+
+  private record Served(PageDocument page, String policy) {
+    static Served of(PageDocument page) {
+      return new Served(page, PageApi.policy(page.text()));
+    }
+  }
 
   public List<Route> routes() {
     return List.of(
-        Route.get("/", Guard.OPEN, call -> FileAnswer.of(call, page, policy)),
-        Route.get("/page/{file}", Guard.OPEN, call -> file(call, call.value("file"))),
-        Route.get(
-            "/page/{library}/{file}",
-            Guard.OPEN,
-            call -> file(call, call.value("library") + "/" + call.value("file"))),
-        Route.get(
-            "/page/{library}/{folder}/{file}",
-            Guard.OPEN,
-            call ->
-                file(
-                    call,
-                    call.value("library")
-                        + "/"
-                        + call.value("folder")
-                        + "/"
-                        + call.value("file"))));
+        Route.get("/", Guard.OPEN, this::page),
+        file("file"),
+        file("library", "file"),
+        file("library", "folder", "file"),
+        file("version", "library", "folder", "file"));
+  }
+
+  /** Made for the first browser: a server starts sooner without it. */
+  private Served served() {
+    Served known = served;
+    if (known == null) {
+      known = Served.of(PageDocument.of(files));
+      served = known;
+    }
+    return known;
+  }
+
+  private Answer page(Call call) {
+    Served now = served();
+    return FileAnswer.of(call, now.page().file(), now.policy(), FileAnswer.ASK);
   }
 
   /**
@@ -65,9 +77,24 @@ public final class PageApi {
     }
   }
 
-  private Answer file(Call call, String name) {
+  /**
+   * A version may come first in any of the paths. Of another version, from before a change of the
+   * server, the answer is the file of this one.
+   */
+  private Route file(String... parts) {
+    String template =
+        Stream.of(parts).map("{%s}"::formatted).collect(Collectors.joining("/", "/page/", ""));
+    return Route.get(
+        template, Guard.OPEN, call -> file(call, Stream.of(parts).map(call::value).toList()));
+  }
+
+  private Answer file(Call call, List<String> path) {
+    boolean versioned = path.getFirst().startsWith(PageDocument.VERSION);
+    Served now = served();
+    boolean current = path.getFirst().equals(now.page().version());
+    String name = String.join("/", versioned ? path.subList(1, path.size()) : path);
     PageFiles.File file =
         files.find(name).orElseThrow(() -> Problem.notFound("the page has no such file"));
-    return FileAnswer.of(call, file, policy);
+    return FileAnswer.of(call, file, now.policy(), current ? FileAnswer.KEEP : FileAnswer.ASK);
   }
 }

@@ -5,6 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,9 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The files that browsers may load: those of the page and of the API reference, and those of their
@@ -104,13 +107,12 @@ final class PageFiles {
   static final class File {
     private final String type;
     private final byte[] bytes;
-    private final byte[] compressed;
+    private volatile byte @Nullable [] compressed;
     private final String tag;
 
     File(String type, byte[] bytes) {
       this.type = type;
       this.bytes = bytes;
-      this.compressed = compressed(bytes);
       this.tag = "\"" + Secrets.digest(bytes).substring(0, 32) + "\"";
     }
 
@@ -122,9 +124,14 @@ final class PageFiles {
       return bytes;
     }
 
-    /** The content compressed by gzip. */
+    /** The content compressed by gzip, when it is first asked for. */
     byte[] compressed() {
-      return compressed;
+      byte[] known = compressed;
+      if (known == null) {
+        known = compressed(bytes);
+        compressed = known;
+      }
+      return known;
     }
 
     private static byte[] compressed(byte[] bytes) {
@@ -162,6 +169,30 @@ final class PageFiles {
     return place == null
         ? Optional.empty()
         : Optional.of(read.computeIfAbsent(name, each -> file(place.get())));
+  }
+
+  /** The scripts of the page, by name. */
+  List<String> modules() {
+    return places.keySet().stream()
+        .filter(name -> name.endsWith(".js") && !isOfReference(name))
+        .sorted()
+        .toList();
+  }
+
+  /** Of all files of the page. */
+  String digest() {
+    String tags =
+        places.keySet().stream()
+            .filter(name -> !isOfReference(name))
+            .sorted()
+            .map(name -> find(name).orElseThrow().tag())
+            .collect(Collectors.joining());
+    return Secrets.digest(tags.getBytes(StandardCharsets.UTF_8)).substring(0, 16);
+  }
+
+  /** Whether it is of the API reference, which is another page. */
+  private static boolean isOfReference(String name) {
+    return name.startsWith("reference.") || name.startsWith("swagger-ui/");
   }
 
   static File file(String place) {

@@ -33,7 +33,7 @@ public final class ReferenceApi {
             Guard.OPEN,
             call -> Answer.text(200, "application/yaml; charset=utf-8", document)),
         Route.get("/openapi.json", Guard.OPEN, call -> Answer.text(200, Answer.JSON, json())),
-        Route.get("/docs", Guard.OPEN, call -> FileAnswer.of(call, page, POLICY)));
+        Route.get("/docs", Guard.OPEN, call -> FileAnswer.of(call, page, POLICY, FileAnswer.ASK)));
   }
 
   /** Converted when it is first asked for: most servers never are. */

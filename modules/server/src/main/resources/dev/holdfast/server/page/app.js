@@ -28,6 +28,7 @@ const PAGES = [
   ['workers', 'Workers', 'w'],
   ['info', 'Info', 'i'],
 ];
+const ICON = new URL('icon.svg', import.meta.url).pathname;
 const SINGLE = { queues: 'Queue', runs: 'Run', workers: 'Worker' };
 const STATES = { connecting: 'connecting', live: 'live', lost: 'connection lost', asleep: 'asleep' };
 const THEMES = ['system', 'light', 'dark'];
@@ -77,7 +78,9 @@ class App extends LitElement {
     this.#who();
   }
 
+  /** The page begins with the header alone, which is shown until the scripts have been loaded. */
   createRenderRoot() {
+    this.replaceChildren();
     return this;
   }
 
@@ -182,7 +185,7 @@ class App extends LitElement {
   render() {
     return html`<a class="skip" href="#main" @click=${(event) => this.#skip(event)}>Skip to the content</a>
       <header>
-        <a class="brand" href="#/"><img src="/page/icon.svg" alt="" width="22" height="22"> Holdfast</a>
+        <a class="brand" href="#/"><img src=${ICON} alt="" width="22" height="22"> Holdfast</a>
         ${this.session?.signedIn
           ? html`<nav aria-label="Pages">${PAGES.map(([page, text]) => html`<a href="#/${page}" aria-current=${this.route.page === page ? 'page' : nothing}>${text}</a>`)}</nav>`
           : nothing}

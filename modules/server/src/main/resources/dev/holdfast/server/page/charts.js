@@ -20,6 +20,7 @@ class ChartView extends LitElement {
     format: { attribute: false },
     stacked: { type: Boolean },
     spans: { type: Boolean },
+    whole: { type: Boolean },
   };
   #chart = null;
   // Anew, for what is drawn already keeps its colours.
@@ -115,7 +116,7 @@ class ChartView extends LitElement {
           suggestedMax: step && step * Math.max(1, Math.ceil(most / step)),
           grid: { color: line },
           border: { display: false },
-          ticks: { color: text, stepSize: step, maxTicksLimit: MOST_STEPS + 1, font: { size: 11 }, callback: (value) => format(value) },
+          ticks: { color: text, stepSize: step, precision: this.whole ? 0 : undefined, maxTicksLimit: MOST_STEPS + 1, font: { size: 11 }, callback: (value) => format(value) },
         },
       },
     };

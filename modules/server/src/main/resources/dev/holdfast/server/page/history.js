@@ -43,7 +43,7 @@ export function historyPlots(history, { depth = false } = {}) {
   const depths = (field) => points.map((point) => point.depth?.[field] ?? null);
   return html`<div class="plots ${depth ? 'four' : ''}">
     ${depth ? html`<figure><figcaption>Depth</figcaption>
-      <hf-chart kind="line" label="Jobs that were due and that ran" .labels=${labels} .format=${count}
+      <hf-chart kind="line" whole label="Jobs that were due and that ran" .labels=${labels} .format=${count}
         .series=${[{ label: 'due', color: 'accent', data: depths('due') }, { label: 'running', color: 'warn', dashed: true, data: depths('running') }]}></hf-chart></figure>` : nothing}
     <figure><figcaption>Ended jobs per second</figcaption>
       <hf-chart kind="bar" stacked label="Jobs that ended per second, by state, and jobs that were enqueued" .labels=${labels} .format=${rate}

@@ -55,7 +55,7 @@ class Info extends View {
           ['Session expires', this.session.expiresAt ? time(this.session.expiresAt) : 'never: this server has no API keys'],
         ])}</section>
       <section aria-labelledby="database"><h2 id="database">Database</h2>
-        ${facts([['PostgreSQL', info.database.version], ['Schema', info.database.schemaVersion], ['Queues', count(info.counts.queues)], ['Unfinished jobs', count(['due', 'delayed', 'retrying', 'waiting', 'running'].reduce((sum, field) => sum + info.counts[field], 0))]])}</section>
+        ${facts([['PostgreSQL', info.database.version], ['Schema', info.database.schemaVersion], ['Queues with unfinished jobs', count(info.counts.queues)], ['Unfinished jobs', count(['due', 'delayed', 'retrying', 'waiting', 'running'].reduce((sum, field) => sum + info.counts[field], 0))]])}</section>
       <section aria-labelledby="timings"><h2 id="timings">Timings of tasks over HTTP</h2>
         ${facts([
           ['Heartbeat', span(info.timings.heartbeatIntervalMs)],

@@ -23,13 +23,13 @@ const took = (job) => {
   return job.startedAt && end ? end - millis(job.startedAt) : null;
 };
 
-/** What a column is sorted by. */
+/** What the jobs of a page are sorted by; all jobs can be sorted by their age alone, for which there is an index. */
 const COLUMNS = {
   state: ['State', (job) => STATES.indexOf(job.state)],
   kind: ['Kind', (job) => job.kind],
   queue: ['Queue', (job) => job.queue],
   attempt: ['Attempt', (job) => job.attempt],
-  age: ['Age', (job) => -millis(job.createdAt)],
+  age: ['Age', null],
   took: ['Took', (job) => took(job) ?? -1],
 };
 
@@ -89,9 +89,10 @@ class Jobs extends View {
     const began = Date.now();
     this.readAt = began;
     let jobs = [];
+    const order = this.oldest ? 'oldest' : undefined;
     let page = { next: this.before.at(-1) };
     do {
-      page = await get(`/v1/jobs${query({ search: this.search, limit: PAGE - jobs.length, cursor: page.next })}`, signal);
+      page = await get(`/v1/jobs${query({ search: this.search, order, limit: PAGE - jobs.length, cursor: page.next })}`, signal);
       if (signal.aborted) return;
       jobs = [...jobs, ...page.jobs];
       const more = Boolean(page.next) && jobs.length < PAGE;
@@ -111,6 +112,16 @@ class Jobs extends View {
       // The list says what is wrong; these are read with it the next time.
       this.#countedAt = 0;
     }
+  }
+
+  get oldest() {
+    return this.filter.sort === '-age';
+  }
+
+  /** The column that only the jobs of this page are sorted by. */
+  get sortedBy() {
+    const name = this.filter.sort?.replace('-', '');
+    return COLUMNS[name]?.[1] ? name : null;
   }
 
   #go(before) {
@@ -145,8 +156,8 @@ class Jobs extends View {
   }
 
   #sorted(jobs) {
-    const by = COLUMNS[this.filter.sort?.replace('-', '')]?.[1];
-    if (!by) return jobs;
+    if (!this.sortedBy) return jobs;
+    const by = COLUMNS[this.sortedBy][1];
     const sign = this.filter.sort.startsWith('-') ? -1 : 1;
     return [...jobs].sort((a, b) => sign * (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0));
   }
@@ -183,12 +194,13 @@ class Jobs extends View {
   #pages() {
     const partly = this.next && (this.jobs?.length ?? 0) < PAGE;
     return html`<div class="actions pages">
-      ${partly ? html`<span class="dim" role="status" id="searched">${this.searching ? 'Searching' : 'Searched'} back to ${moment(timeOf(this.next))}</span>` : nothing}
+      ${partly ? html`<span class="dim" role="status" id="searched">${this.searching ? 'Searching' : 'Searched'} ${this.oldest ? 'up' : 'back'} to ${moment(timeOf(this.next))}</span>` : nothing}
+      ${this.sortedBy && (this.next || this.before.length) ? html`<span class="dim" id="sorted">Sorted by ${COLUMNS[this.sortedBy][0].toLowerCase()}: the ${count(this.jobs?.length ?? 0)} jobs of this page only</span>` : nothing}
       ${partly && this.searching ? html`<button type="button" @click=${() => this.stop()}>Stop</button>` : nothing}
       ${!partly && this.searched === false ? html`<span class="dim">Payloads above 64 KiB were not searched</span>` : nothing}
-      <button type="button" ?disabled=${this.before.length === 0} @click=${() => this.#go([])}>Newest</button>
-      <button type="button" ?disabled=${this.before.length === 0} @click=${() => this.#go(this.before.slice(0, -1))}>Newer</button>
-      <button type="button" ?disabled=${!this.next || this.searching} @click=${() => this.#go([...this.before, this.next])}>${partly ? 'Search on' : 'Older'}</button>
+      <button type="button" ?disabled=${this.before.length === 0} @click=${() => this.#go([])}>${this.oldest ? 'Oldest' : 'Newest'}</button>
+      <button type="button" ?disabled=${this.before.length === 0} @click=${() => this.#go(this.before.slice(0, -1))}>${this.oldest ? 'Older' : 'Newer'}</button>
+      <button type="button" ?disabled=${!this.next || this.searching} @click=${() => this.#go([...this.before, this.next])}>${partly ? 'Search on' : this.oldest ? 'Newer' : 'Older'}</button>
     </div>`;
   }
 
@@ -238,11 +250,13 @@ class Jobs extends View {
 
   #column(name, kind = '') {
     const { sort } = this.filter;
-    const up = sort === name;
+    const all = name === 'age';
+    const up = all ? !this.oldest && !this.sortedBy : sort === name;
     const down = sort === `-${name}`;
-    const to = up ? `-${name}` : down ? undefined : name;
+    const to = up ? `-${name}` : down ? undefined : all ? undefined : name;
+    const title = all ? `Sort all jobs: ${up ? 'oldest' : 'newest'} first` : 'Sort the jobs of this page; all jobs are sorted by age only';
     return html`<th class=${kind} aria-sort=${up ? 'ascending' : down ? 'descending' : nothing}>
-      <a class="sort" href=${this.#address(this.search, to ?? '')} title="Sort the jobs on this page">${COLUMNS[name][0]}${up ? ' ▲' : down ? ' ▼' : ''}</a></th>`;
+      <a class="sort" href=${this.#address(this.search, to ?? '')} title=${title}>${COLUMNS[name][0]}${up ? ' ▲' : down ? ' ▼' : ''}</a></th>`;
   }
 
   /** Only what applies to the jobs that are selected, or to those that the search finds. */

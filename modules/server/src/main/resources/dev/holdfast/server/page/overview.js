@@ -38,14 +38,13 @@ class Overview extends View {
   }
 
   async read(signal) {
-    const [history, info, failed, running] = await Promise.all([
-      get(historyPath({ minutes: this.minutes }), signal),
-      get('/v1/info', signal),
-      get('/v1/jobs/count?state=FAILED', signal),
-      get(`/v1/jobs?state=RUNNING&brief=true&limit=${MOST_RUNNING}`, signal),
-    ]);
-    if (signal.aborted) return;
-    Object.assign(this, { history, problems: info.problems, failed, running: running.jobs });
+    await this.showEach(
+      signal,
+      get(historyPath({ minutes: this.minutes }), signal).then((history) => ({ history })),
+      get('/v1/info', signal).then(({ problems }) => ({ problems })),
+      get('/v1/jobs/count?state=FAILED', signal).then((failed) => ({ failed })),
+      get(`/v1/jobs?state=RUNNING&brief=true&limit=${MOST_RUNNING}`, signal).then(({ jobs }) => ({ running: jobs })),
+    );
   }
 
   #range(minutes) {
@@ -104,7 +103,7 @@ class Overview extends View {
     const calm = problems.length === 0 && away.length === 0 && failed === 0;
     return html`<section aria-labelledby="attention">
       <h2 id="attention">Needs attention</h2>
-      ${calm && this.problems ? html`<p class="notice good">No problems.</p>` : nothing}
+      ${calm && this.problems && this.failed ? html`<p class="notice good">No problems.</p>` : nothing}
       <ul class="problems">
         ${away.map((each) => html`<li class="bad"><a href="#/info">${each.message}</a></li>`)}
         ${[...(failed ? [failedJobs(this.failed)] : []), ...problems].map((each) => problemRow(each, this))}

@@ -102,6 +102,16 @@ export class View extends LitElement {
 
   async read() {}
 
+  /** Shows each answer as soon as it is there, and not the fast ones with the slowest. */
+  async showEach(signal, ...answers) {
+    await Promise.all(
+      answers.map(async (answer) => {
+        const values = await answer;
+        if (!signal.aborted) Object.assign(this, values);
+      }),
+    );
+  }
+
   updated() {
     nameCells(this);
   }

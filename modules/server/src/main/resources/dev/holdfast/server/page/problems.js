@@ -59,9 +59,12 @@ const pauseSchedule = ({ schedule }) => ({
 const retryAll = (search) => ({ text: 'Retry all …', act: () => bulk('retry', { search }) });
 
 const dispatch = (text) => (p) => ({
-  text: `${text.replace('%', `'${p.queue}'`)}, since ${moment(p.since)}: ${p.reason}`,
+  text: `${text.replace('%', `'${p.queue}'`)}, since ${moment(p.since)}: ${p.reason}${p.circuitOpen ? '; the circuit breaker is open, with single tries up to a minute apart' : ''}`,
   todo: [show(`queue:${p.queue}`), pauseQueue(p)],
 });
+
+/** With its supervisor where workers of several have the same name. */
+const named = ({ worker, supervisor, nameShared }) => (nameShared ? `${worker} of supervisor '${supervisor}'` : worker);
 
 /** Of each code what it says, and what can be done. */
 const WORDS = {
@@ -71,14 +74,14 @@ const WORDS = {
     p.pushed
       ? { text: `${jobs(p.jobs)} of queue '${p.queue}' ${is(p.jobs, 'is', 'are')} due and no server pushes ${is(p.jobs, 'it', 'them')}`, todo: [show(`queue:${p.queue} state:pending`)] }
       : { text: `${jobs(p.jobs)} of queue '${p.queue}' ${is(p.jobs, 'is', 'are')} due and no worker takes ${is(p.jobs, 'it', 'them')}`, todo: [show(`queue:${p.queue} state:pending`), pauseQueue(p), copy(`holdfast worker --queue ${p.queue}`)] },
-  worker_paused: (p) => ({ text: `${p.worker} is paused and jobs of its queue wait`, todo: [resumeWorker(p), show(`queue:${p.queue} state:pending`)] }),
-  worker_stopped: (p) => ({ text: `${p.worker} is stopped, jobs of its queue wait, and no other worker serves it`, todo: [startWorker(p), show(`queue:${p.queue} state:pending`)] }),
-  worker_failed: (p) => ({ bad: true, text: `${p.worker} has failed and is not restarted any more: ${p.reason ?? 'for an unknown reason'}`, todo: [startWorker(p), oneWorker(p)] }),
-  worker_crash_loop: (p) => ({ bad: true, text: `${p.worker} keeps crashing: ${p.reason ?? 'for an unknown reason'}; restarted ${count(p.restarts)} times${p.nextRestart ? `, again at ${moment(p.nextRestart)}` : ''}`, todo: [stopWorker(p), oneWorker(p)] }),
-  worker_starting: (p) => ({ text: `${p.worker} has been starting for more than 30 seconds`, todo: [restartWorker(p), oneWorker(p)] }),
-  worker_not_processing: (p) => ({ text: `${p.worker} is idle although jobs of its queue have waited for more than 30 seconds`, todo: [restartWorker(p), show(`queue:${p.queue} state:pending`), oneWorker(p)] }),
-  handler_overdue: (p) => ({ text: `${p.worker} is healthy, but ${p.reason}`, todo: [restartWorker(p)] }),
-  worker_silent: (p) => ({ text: `${p.worker} has stopped reporting; its jobs are requeued`, todo: [workers] }),
+  worker_paused: (p) => ({ text: `${named(p)} is paused and jobs of its queue wait`, todo: [resumeWorker(p), show(`queue:${p.queue} state:pending`)] }),
+  worker_stopped: (p) => ({ text: `${named(p)} is stopped, jobs of its queue wait, and no other worker serves it`, todo: [startWorker(p), show(`queue:${p.queue} state:pending`)] }),
+  worker_failed: (p) => ({ bad: true, text: `${named(p)} has failed and is not restarted any more: ${p.reason ?? 'for an unknown reason'}`, todo: [startWorker(p), oneWorker(p)] }),
+  worker_crash_loop: (p) => ({ bad: true, text: `${named(p)} keeps crashing: ${p.reason ?? 'for an unknown reason'}; restarted ${count(p.restarts)} times${p.nextRestart ? `, again at ${moment(p.nextRestart)}` : ''}`, todo: [stopWorker(p), oneWorker(p)] }),
+  worker_starting: (p) => ({ text: `${named(p)} has been starting for more than ${p.seconds} seconds`, todo: [restartWorker(p), oneWorker(p)] }),
+  worker_not_processing: (p) => ({ text: `${named(p)} is idle although jobs of its queue have waited for more than ${p.seconds} seconds`, todo: [restartWorker(p), show(`queue:${p.queue} state:pending`), oneWorker(p)] }),
+  handler_overdue: (p) => ({ text: `${named(p)} is healthy, but ${p.reason}`, todo: [restartWorker(p)] }),
+  worker_silent: (p) => ({ text: p.pushed ? `A worker that gets pushed tasks of queue '${p.queue}' has stopped reporting; its jobs are requeued` : `${named(p)} has stopped reporting; its jobs are requeued`, todo: [workers] }),
   supervisor_silent: (p) => ({ bad: true, text: `Supervisor '${p.supervisor}' has stopped reporting, with ${count(p.workers)} ${is(p.workers, 'worker', 'workers')}; their jobs are requeued`, todo: [workers] }),
   kind_unhandled: (p) => ({ text: `${jobs(p.jobs)} of kind '${p.kind}' in queue '${p.queue}' ${is(p.jobs, 'waits', 'wait')} and no worker handles ${is(p.jobs, 'it', 'them')}`, todo: [show(`queue:${p.queue} kind:${p.kind} state:pending`)] }),
   toxic_jobs: (p) => ({ bad: true, text: `${jobs(p.jobs)} crashed ${is(p.jobs, 'its', 'their')} workers too often and failed within the last hour`, todo: [show('state:failed code:TOXIC_JOB')] }),
@@ -90,13 +93,14 @@ const WORDS = {
   dispatch_failing: dispatch('The worker that tasks of queue % are pushed to accepts none'),
   dispatch_secret_refused: dispatch('The worker that tasks of queue % are pushed to refuses the dispatch secret'),
   dispatch_not_allowed: dispatch('Tasks of queue % would be pushed to a host that is not allowed'),
+  notifications_lost: () => ({ text: 'Notifications of the database do not arrive: new jobs are found by polling, up to a second late. Connect to PostgreSQL directly, or through a pooler in session mode', todo: [] }),
 };
 
 /** A problem of a newer server is shown in the server's words. */
 function worded(problem) {
   const p = problem.parameters ?? {};
   const { text, todo = [], bad = false } = WORDS[problem.code]?.(p) ?? { text: problem.message, todo: p.queue ? [show(`queue:${p.queue}`)] : [] };
-  return { text, todo, bad, note: WORDS[problem.code] ? null : problem.cliHint };
+  return { text, todo, bad };
 }
 
 /** All jobs that failed, not only those of the last hour: they stay until somebody does something. */
@@ -104,13 +108,13 @@ export const failedJobs = (failed) => ({ code: 'jobs_failed', parameters: { jobs
 
 /** One row a problem. */
 export function problemRow(problem, view) {
-  const { text, todo, bad, note } = worded(problem);
+  const { text, todo, bad } = worded(problem);
   const done = (each) => async () => {
     await each.act();
     view.refresh(0);
   };
   return html`<li class=${bad ? 'bad' : 'warn'} data-code=${problem.code}>
-    <span class="wrap">${clipped(problem.text ?? text, 600)}${note ? html` <span class="dim">${note}</span>` : nothing}</span>
+    <span class="wrap">${clipped(problem.text ?? text, 600)}</span>
     <span class="todo">${todo.map((each) =>
       each.href
         ? html`<a class="button small" href=${each.href}>${each.text}</a>`

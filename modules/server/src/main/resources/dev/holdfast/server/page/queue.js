@@ -45,23 +45,17 @@ class QueueView extends View {
 
   async read(signal) {
     const minutes = this.#minutes;
-    const [status, counts, history, all, { workers }, { problems }] = await Promise.all([
-      get(`/v1/queues/${encodeURIComponent(this.queue)}`, signal),
-      get(`/v1/jobs/counts${query({ queue: this.queue })}`, signal),
-      get(historyPath({ minutes, queue: this.queue, kind: this.#kind }), signal),
-      this.#kind ? get(historyPath({ minutes, queue: this.queue }), signal) : null,
-      get('/v1/workers', signal),
-      get('/v1/info', signal),
-    ]);
-    if (signal.aborted) return;
-    Object.assign(this, {
-      status,
-      counts,
-      history,
-      kinds: all ?? history,
-      workers: workers.filter((each) => each.queues.includes(this.queue)),
-      problems: problems.filter((each) => each.parameters?.queue === this.queue),
-    });
+    const history = get(historyPath({ minutes, queue: this.queue, kind: this.#kind }), signal);
+    const all = this.#kind ? get(historyPath({ minutes, queue: this.queue }), signal) : history;
+    await this.showEach(
+      signal,
+      get(`/v1/queues/${encodeURIComponent(this.queue)}`, signal).then((status) => ({ status })),
+      history.then((answer) => ({ history: answer })),
+      // One table has both.
+      Promise.all([get(`/v1/jobs/counts${query({ queue: this.queue })}`, signal), all]).then(([counts, kinds]) => ({ counts, kinds })),
+      get('/v1/workers', signal).then(({ workers }) => ({ workers: workers.filter((each) => each.queues.includes(this.queue)) })),
+      get('/v1/info', signal).then(({ problems }) => ({ problems: problems.filter((each) => each.parameters?.queue === this.queue) })),
+    );
   }
 
   async #pause(verb) {

@@ -76,6 +76,12 @@ public final class Launch {
     return this;
   }
 
+  /** For a process with much to do: what it does often is compiled at once. */
+  public Launch busy() {
+    jvm.add("-XX:CompileThresholdScaling=1");
+    return this;
+  }
+
   /** With further folders of classes, or jars. */
   public Launch classPath(Path... entries) {
     classPath.addAll(List.of(entries));

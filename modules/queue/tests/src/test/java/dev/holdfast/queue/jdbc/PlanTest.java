@@ -176,6 +176,10 @@ class PlanTest extends QueueFixture {
     verbs.put("timeline", q -> q.queries().timeline(somebody));
     verbs.put("attempts", q -> q.queries().attempts(somebody));
     verbs.put("list", q -> q.queries().list(JobFilter.ALL));
+    verbs.put("list oldest", q -> q.queries().page(JobFilter.ALL.oldestFirst(true)));
+    verbs.put(
+        "list failed, oldest first",
+        q -> q.queries().page(JobFilter.ALL.states(Set.of(JobState.FAILED)).oldestFirst(true)));
     verbs.put("list failed", q -> q.queries().list(JobFilter.ALL.states(Set.of(JobState.FAILED))));
     // More than once, since the server may replan a prepared statement after some executions.
     for (int round = 0; round < 3; round++) {

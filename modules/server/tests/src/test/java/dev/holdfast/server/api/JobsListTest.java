@@ -24,6 +24,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Lists, counts and searches jobs. */
 public class JobsListTest extends JobsFixture {
@@ -86,6 +88,46 @@ public class JobsListTest extends JobsFixture {
         .containsExactly(made.get(1), made.get(0));
     assertThat(ids("/v1/jobs?kind=old&" + before + "&cursor=" + made.get(1)))
         .containsExactly(made.get(0));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "&kind=old", "&state=PENDING", "&q=old", "&tag=t"})
+  void pages_lead_through_all_jobs_in_either_order(String filter) {
+    List<String> made = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      made.add(holdfast.enqueue(Job.of("old").tags("t")).id().toString());
+    }
+    assertThat(throughPages("/v1/jobs?limit=2&order=oldest" + filter)).isEqualTo(made);
+    assertThat(throughPages("/v1/jobs?limit=2&order=newest" + filter)).isEqualTo(made.reversed());
+    assertThat(throughPages("/v1/jobs?limit=2" + filter)).isEqualTo(made.reversed());
+  }
+
+  private List<String> throughPages(String path) {
+    List<String> ids = new ArrayList<>();
+    String cursor = "";
+    do {
+      JsonNode page = client.get(path + cursor, null).ok();
+      page.get("jobs").forEach(job -> ids.add(job.get("id").asText()));
+      cursor = page.path("next").isTextual() ? "&cursor=" + page.get("next").asText() : "";
+    } while (!cursor.isEmpty());
+    return ids;
+  }
+
+  @Test
+  void jobs_are_sorted_by_what_an_index_has_and_by_nothing_else() {
+    client.get("/v1/jobs?order=kind", null).is(422, "invalid_value");
+    Instant tenth = Instant.parse("2026-11-15T10:00:00Z");
+    List<String> made = new ArrayList<>();
+    for (int hour = 0; hour < 3; hour++) {
+      String id = JobId.firstOf(tenth.plus(Duration.ofHours(hour))).toString();
+      made.add(created(Map.of("id", id, "kind", "old")).get("id").asText());
+    }
+    // A cursor from before the range does not extend it.
+    assertThat(
+            ids(
+                "/v1/jobs?order=oldest&createdAfter=2026-11-15T11:00:00Z&createdBefore=2026-11-15T12:00:00Z&cursor="
+                    + made.getFirst()))
+        .containsExactly(made.get(1));
   }
 
   @Test

@@ -73,6 +73,9 @@ final class BadRequests extends BadCases {
     get("/v1/jobs?queue=%00", 422, "bad_name");
     get("/v1/jobs?kind=a%20b", 422, "bad_name");
     get("/v1/jobs?tenant=%00", 422, "bad_name");
+    get("/v1/workers/%00/exits", 422, "bad_name");
+    get("/v1/workers/w/exits?supervisor=a%00b", 422, "bad_name");
+    get("/v1/workers/%00/log?supervisor=s", 422, "bad_name");
   }
 
   private void headers() {

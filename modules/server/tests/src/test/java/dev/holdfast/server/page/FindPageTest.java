@@ -115,11 +115,32 @@ class FindPageTest extends InBrowser {
         .contains("RETRIES_EXHAUSTED")
         .doesNotContain("1 of 1 attempts");
     browser.awaitElement("th a.sort[href*='sort=kind']").click();
-    browser.awaitElement("th[aria-sort=ascending]");
+    browser.awaitElement("th[aria-sort=ascending] a.sort[href*='sort=-kind']");
     assertThat(browser.awaitElement("table.jobs tbody tr").getText()).contains("a-kind");
     browser.awaitElement("th a.sort[href*='sort=-kind']").click();
     browser.awaitElement("th[aria-sort=descending]");
     assertThat(browser.awaitElement("table.jobs tbody tr").getText()).contains("b-kind");
+  }
+
+  @Test
+  void all_jobs_are_sorted_by_age_and_the_page_says_when_only_its_own_jobs_are_sorted() {
+    JobId oldest = holdfast.enqueue(Job.of("z-kind").queue("many")).id();
+    holdfast.enqueue(IntStream.range(0, 60).mapToObj(n -> Job.of("a-kind").queue("many")).toList());
+    open("#/jobs?search=queue:many");
+    Awaitility.await().atMost(TIMEOUT).until(() -> rows() == 50);
+    browser.awaitElement("th a.sort[href*='sort=-kind'], th a.sort[href*='sort=kind']").click();
+    browser.awaitText("Sorted by kind: the 50 jobs of this page only");
+    assertThat(browser.awaitElement("table.jobs tbody").getText()).doesNotContain("z-kind");
+    browser.go("#/jobs?search=queue:many");
+    browser.awaitElement("th[aria-sort=ascending] a.sort[href*='sort=-age']").click();
+    browser.awaitElement("th[aria-sort=descending] a.sort[title='Sort all jobs: newest first']");
+    Awaitility.await()
+        .atMost(TIMEOUT)
+        .until(() -> browser.awaitElement("table.jobs tbody").getText().contains("z-kind"));
+    assertThat(browser.awaitElement("table.jobs tbody tr").getText()).contains(end(oldest));
+    assertThat(browser.disabledButtons()).contains("Oldest", "Older").doesNotContain("Newer");
+    browser.press("Newer");
+    Awaitility.await().atMost(TIMEOUT).until(() -> rows() == 11);
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.holdfast.server.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.ByteArrayInputStream;
@@ -111,11 +112,40 @@ public class PageTest extends ServerTest {
   @Test
   void every_file_the_page_loads_is_served_by_this_server_with_its_type() throws Exception {
     Set<String> seen = new TreeSet<>();
-    follow("/page/app.js", seen);
+    String base = base();
+    follow(base + "app.js", seen);
     assertThat(seen)
-        .contains("/page/lit/index.js", "/page/chart.js/chunks/helpers.dataset.js", "/page/job.js");
+        .contains(
+            base + "lit/index.js", base + "chart.js/chunks/helpers.dataset.js", base + "job.js");
+    // Named in the page, each of them is loaded at once, and not when another imports it.
+    assertThat(
+            Pattern.compile("modulepreload\" href=\"([^\"]+)\"")
+                .matcher(get("/").body())
+                .results()
+                .map(found -> found.group(1)))
+        .containsExactlyInAnyOrderElementsOf(seen);
     assertThat(header(get("/page/style.css"), "Content-Type")).startsWith("text/css");
     assertThat(header(get("/page/icon.svg"), "Content-Type")).startsWith("image/svg+xml");
+  }
+
+  /** The folder of the page's files, which is another for other files. */
+  private String base() throws Exception {
+    Matcher script =
+        Pattern.compile("src=\"(/page/v-[0-9a-f]{16}/)app.js\"").matcher(get("/").body());
+    assertThat(script.find()).isTrue();
+    return script.group(1);
+  }
+
+  @Test
+  void a_browser_keeps_files_of_this_version_and_asks_about_all_others() throws Exception {
+    assertThat(header(get("/"), "Cache-Control")).isEqualTo("no-cache");
+    for (String file : List.of("app.js", "style.css", "lit-html/directives/repeat.js")) {
+      HttpResponse<String> kept = get(base() + file);
+      assertThat(header(kept, "Cache-Control")).contains("immutable", "max-age=31536000");
+      HttpResponse<String> older = get("/page/v-0123456789abcdef/" + file);
+      assertThat(header(older, "Cache-Control")).isEqualTo("no-cache");
+      assertThat(older.body()).isEqualTo(kept.body());
+    }
   }
 
   private void follow(String path, Set<String> seen) throws Exception {
@@ -171,10 +201,21 @@ public class PageTest extends ServerTest {
         "/page/lit/LICENSE",
         "/page/lit//index.js",
         "/page/app.js%00.html",
-        "/page/APP.JS"
+        "/page/APP.JS",
+        "/page/v-0123456789abcdef",
+        "/page/v-0123456789abcdef/index.html",
+        "/page/v-0123456789abcdef/v-0123456789abcdef/app.js"
       })
   void any_other_path_is_not_found(String path) {
     client.get(path, null).is(404, "not_found");
+  }
+
+  @Test
+  void the_page_words_every_problem_itself() throws IOException {
+    String words = Files.readString(FOLDER.resolve("problems.js"));
+    for (ProblemCode problem : ProblemCode.values()) {
+      assertThat(words).contains("\n  " + problem.text() + ": ");
+    }
   }
 
   @Test
