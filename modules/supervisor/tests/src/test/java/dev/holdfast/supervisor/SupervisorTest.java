@@ -132,7 +132,7 @@ class SupervisorTest extends SupervisorFixture {
       // It goes on, slowly: what could not be written at once is tried again by this clock, too.
       until(
           row -> {
-            clock.addAndGet(Duration.ofMillis(20).toNanos());
+            clock.addAndGet(Duration.ofMillis(500).toNanos());
             return row.incarnation() == now + 1;
           });
     }
