@@ -77,9 +77,10 @@ public class HistoryTest extends ServerTest {
   @Test
   void summed_up_history_outlives_its_jobs() {
     ended("SUCCEEDED", 1800, "default", "mail", "welcome");
-    db.sql("TRUNCATE holdfast.history_cursor");
+    // At once: the server has a cursor of its own as soon as there is none.
     db.sql(
-        "INSERT INTO holdfast.history_cursor (known_since, summed_until, marked_at, marked_xid)"
+        "TRUNCATE holdfast.history_cursor;"
+            + " INSERT INTO holdfast.history_cursor (known_since, summed_until, marked_at, marked_xid)"
             + " SELECT at, at, now(), '3'"
             + " FROM (SELECT date_trunc('minute', now()) - interval '40 minutes' AS at) AS cursor");
     while (holdfast.queue().maintenance().sumUpHistory()) {
