@@ -29,7 +29,11 @@ final class Output {
 
   static Output of(Process process) {
     Output output = new Output();
-    Thread.ofVirtual().name("output of " + process.pid()).start(() -> output.read(process));
+    // Not a virtual one: to read a pipe blocks its carrier, and there may be no other for a while.
+    Thread.ofPlatform()
+        .daemon()
+        .name("output of " + process.pid())
+        .start(() -> output.read(process));
     return output;
   }
 
@@ -124,7 +128,7 @@ final class Output {
 
   /** A grandchild may hold the stream open for longer than the process lives. */
   void awaitEnd(Duration limit) throws InterruptedException {
-    long left = Math.min(limit.toNanos(), TimeUnit.SECONDS.toNanos(1));
+    long left = Math.min(limit.toNanos(), TimeUnit.SECONDS.toNanos(5));
     lock.lock();
     try {
       while (!ended && left > 0) {
