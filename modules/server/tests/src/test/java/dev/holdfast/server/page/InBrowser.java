@@ -37,6 +37,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @ExtendWith(BrowserExtension.class)
 public abstract class InBrowser extends ApiTest {
+  /** The module of the page itself: its address has a digest, and another address is a copy. */
+  static final String LIVE =
+      "import(new URL('live.js', document.querySelector('script[src$=\"/app.js\"]').src))";
+
   protected static final String[] PAGES = {
     "#/", "#/queues", "#/jobs", "#/workers", "#/info", "#/failures", "#/schedules", "#/runs"
   };
@@ -154,7 +158,6 @@ public abstract class InBrowser extends ApiTest {
   protected final long live(String what) {
     return Browser.number(
         browser.later(
-            "const done = arguments[0]; import('/page/live.js').then(({live}) => done(%s))"
-                .formatted(what)));
+            "const done = arguments[0]; " + LIVE + ".then(({live}) => done(%s))".formatted(what)));
   }
 }

@@ -63,11 +63,12 @@ public class OpenPageTest extends InBrowser {
                 """
                 const done = arguments[0];
                 window.seen = 0;
-                import('/page/live.js').then(({live}) => {
+                %s.then(({live}) => {
                   live.addEventListener('change', (event) => (window.seen += event.jobs.size));
                   done('listening');
                 });
-                """))
+                """
+                    .formatted(LIVE)))
         .isEqualTo("listening");
     // The first is for what is made once: caches, compiled code, the thousand jobs that are kept.
     Browser.Held first = lookAtManyJobs(task, JOBS_SEEN / 2);
