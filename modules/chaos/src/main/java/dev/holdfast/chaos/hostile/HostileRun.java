@@ -30,7 +30,8 @@ import java.util.stream.Stream;
 
 /**
  * Sends requests that no well-behaved client would send to a real server in a small process: none
- * may be answered with an error of the server, and the server must not grow.
+ * may be answered with an error of the server, which must be healthy afterwards. How its memory
+ * grows is reported.
  */
 public final class HostileRun {
   private static final int CLIENTS = 8;

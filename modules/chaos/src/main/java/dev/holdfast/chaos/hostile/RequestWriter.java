@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,7 +52,7 @@ final class RequestWriter {
     }
   }
 
-  /** Not what would lock out this client, or give the server an address outside the machine. */
+  /** Not what would lock out this client. */
   private static boolean isSent(String path, String method) {
     return !method.equals("parameters")
         && !path.startsWith("/v1/keys")
@@ -207,7 +206,7 @@ final class RequestWriter {
 
   private String string(JsonNode schema) {
     return switch (schema.path("format").asText()) {
-      case "uuid" -> HostileValues.quoted(UUID.randomUUID().toString());
+      case "uuid" -> HostileValues.quoted(values.uuid());
       case "date-time" -> HostileValues.quoted("2026-01-01T00:00:00Z");
       // On this machine, where nobody listens.
       case "uri" -> HostileValues.quoted("http://127.0.0.1:1/");
