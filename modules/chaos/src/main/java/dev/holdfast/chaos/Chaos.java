@@ -28,6 +28,7 @@ import picocli.CommandLine.Option;
             + " nothing was lost or done twice.",
     footer = {"", "Exit code 0 when every rule held and every fault happened, 1 otherwise."})
 public final class Chaos implements Callable<Integer> {
+  private static final int SOAK_RATE = 50;
   private static final Pattern TIMES = Pattern.compile("(.*):([1-9]\\d?)");
 
   @Option(names = "--minutes", paramLabel = "N", description = "how long faults go on (default: 2)")
@@ -44,6 +45,12 @@ public final class Chaos implements Callable<Integer> {
       paramLabel = "N",
       description = "jobs at most (default: as many as are done while faults go on)")
   int jobs = Integer.MAX_VALUE;
+
+  @Option(
+      names = "--jobs-per-second",
+      paramLabel = "N",
+      description = "how many are enqueued at most (default: as many as are done; with --soak 50)")
+  @Nullable Integer jobsPerSecond;
 
   @Option(
       names = "--only",
@@ -75,6 +82,13 @@ public final class Chaos implements Callable<Integer> {
       paramLabel = "N",
       description = "so many hostile requests to a server over HTTP, and no other fault")
   int hostile;
+
+  @Option(
+      names = "--soak",
+      description =
+          "no faults: jobs for --minutes, after which no process may have more memory, threads,"
+              + " files or connections than before")
+  boolean soak;
 
   @Option(names = "--list", description = "print the faults and end")
   boolean list;
@@ -119,15 +133,21 @@ public final class Chaos implements Callable<Integer> {
       System.err.println("chaos: --per-minute is " + perMinute + "; it must be 1 to 1000");
       return 2;
     }
+    if (jobsPerSecond != null && jobsPerSecond < 1) {
+      System.err.println("chaos: --jobs-per-second is " + jobsPerSecond + "; it must be positive");
+      return 2;
+    }
     Options options =
         new Options(
             Duration.ofMillis((long) (minutes * 60_000)),
             from,
             jobs,
+            jobsPerSecond != null ? jobsPerSecond : soak ? SOAK_RATE : Integer.MAX_VALUE,
             only == null ? null : only.stream().flatMap(Chaos::times).toList(),
             json,
             perMinute,
-            cluster ? failovers : 0);
+            cluster ? failovers : 0,
+            soak);
     try {
       return new ChaosRun(options, System.out::println).run().succeeded() ? 0 : 1;
     } catch (NotInstalledException missing) {

@@ -28,6 +28,7 @@ import dev.holdfast.chaos.load.Ledger;
 import dev.holdfast.chaos.load.Load;
 import dev.holdfast.chaos.load.Records;
 import dev.holdfast.chaos.load.WorkspaceJobs;
+import dev.holdfast.chaos.soak.Soak;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.testkit.program.Processes;
 import java.nio.file.Path;
@@ -88,7 +89,10 @@ public final class ChaosRun {
     Thread hook = new Thread(this::closeAll, "chaos-interrupted");
     Runtime.getRuntime().addShutdownHook(hook);
     try {
-      return options.failovers() > 0 ? onCluster(folder) : onSingleServer(folder);
+      if (options.failovers() > 0) {
+        return onCluster(folder);
+      }
+      return options.soak() ? soak(folder) : onSingleServer(folder);
     } finally {
       if (!interrupted) {
         Runtime.getRuntime().removeShutdownHook(hook);
@@ -132,6 +136,20 @@ public final class ChaosRun {
                   Nemesis.schedule(faults, options.seed(), options.faulty(), options.perMinute()),
                   new Target(server, database, fleet, recovery, load),
                   progress));
+    }
+  }
+
+  private Result soak(Path folder) throws Exception {
+    progress.accept("%d s without faults".formatted(options.faulty().toSeconds()));
+    SingleServer server = new SingleServer(folder);
+    open.push(server);
+    try (Database database = new Database(server)) {
+      return run(
+          folder,
+          database,
+          new Recovery(database),
+          false,
+          (fleet, load, clients, ledger) -> new Soak(database, fleet, options.faulty(), progress));
     }
   }
 
@@ -229,6 +247,7 @@ public final class ChaosRun {
               ledger,
               options.seed(),
               options.jobs(),
+              options.jobsPerSecond(),
               () -> waiting(database),
               BACKLOG,
               workspaces);

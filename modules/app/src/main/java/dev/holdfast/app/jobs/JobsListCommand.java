@@ -25,7 +25,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Jobs, newest first. */
+/** Jobs, newest or oldest first. */
 @Command(name = "list", description = "List jobs, newest first.")
 final class JobsListCommand extends ReadCommand<List<JobStatus>> {
   private static final int MESSAGE_CHARS = 80;
@@ -39,11 +39,20 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
       description = "how many at most; default: 50")
   int limit = 50;
 
+  @Option(names = "--oldest-first", description = "list them oldest first")
+  boolean oldestFirst;
+
   @Option(
       names = "--before",
       paramLabel = "ID",
       description = "only older than this job: the next page")
   @Nullable String before;
+
+  @Option(
+      names = "--after",
+      paramLabel = "ID",
+      description = "only newer than this job: the next page with --oldest-first")
+  @Nullable String after;
 
   @Option(
       names = {"-w", "--watch"},
@@ -55,10 +64,18 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
   @Override
   protected void checkOptions() {
     Input.limit(limit, JobFilter.MOST);
-    if (watch && before != null) {
-      throw new CommandException(ExitCode.USAGE, "--watch shows the newest jobs: omit --before");
+    if (watch && (before != null || oldestFirst)) {
+      throw new CommandException(
+          ExitCode.USAGE, "--watch shows the newest jobs: omit --before and --oldest-first");
     }
-    filter = selection.filter().limit(limit).resumed(before == null ? null : JobId.parse(before));
+    JobFilter selected = selection.filter().limit(limit);
+    if (before != null) {
+      selected = selected.resumed(JobId.parse(before));
+    }
+    filter = selected.oldestFirst(oldestFirst);
+    if (after != null) {
+      filter = selected.oldestFirst(true).resumed(JobId.parse(after)).oldestFirst(oldestFirst);
+    }
   }
 
   @Override
@@ -102,7 +119,7 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
 
   private String more(List<JobStatus> jobs) {
     return jobs.size() == limit && !watch
-        ? "more: --before %s%n".formatted(jobs.getLast().id())
+        ? "more: --%s %s%n".formatted(oldestFirst ? "after" : "before", jobs.getLast().id())
         : "";
   }
 

@@ -10,6 +10,7 @@ import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -34,6 +35,24 @@ class JobsCommandTest extends OperatorCommandFixture {
     assertThat(run("jobs", "list", "--limit", "0")).isEqualTo(ExitCode.USAGE);
     assertThat(run("jobs", "list", "--state", "asleep")).isEqualTo(ExitCode.USAGE);
     assertThat(complained()).contains("PENDING");
+  }
+
+  @Test
+  void list_shows_the_oldest_first_and_pages() throws IOException {
+    List<String> ids = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      ids.add(holdfast.enqueue(Job.of("echo")).id().toString());
+    }
+    assertThat(run("jobs", "list", "--oldest-first", "-n", "2", "--json")).isZero();
+    assertThat(json().findValuesAsText("id")).isEqualTo(ids.subList(0, 2));
+    run("jobs", "list", "--oldest-first", "-n", "2");
+    assertThat(said()).contains("more: --after " + ids.get(1));
+    run("jobs", "list", "--oldest-first", "--after", ids.get(1), "--json");
+    assertThat(json().findValuesAsText("id")).containsExactly(ids.get(2));
+    run("jobs", "list", "--after", ids.get(0), "--before", ids.get(2), "--json");
+    assertThat(json().findValuesAsText("id")).containsExactly(ids.get(1));
+    assertThat(run("jobs", "list", "--watch", "--oldest-first")).isEqualTo(ExitCode.USAGE);
+    assertThat(complained()).contains("omit --before and --oldest-first");
   }
 
   @Test

@@ -18,8 +18,10 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -226,6 +228,22 @@ public final class Fleet implements AutoCloseable {
         .map(Long::valueOf)
         .filter(pid -> ProcessHandle.of(pid).isPresent() && !frozen.contains(pid))
         .toList();
+  }
+
+  /** The processes that run, by name, and the workers of supervisors among them. */
+  public Map<String, Long> processes() throws SQLException {
+    Map<String, Long> running = new TreeMap<>();
+    for (String worker :
+        database.texts(
+            "SELECT supervisor || '/' || component || ' ' || pid FROM holdfast.health"
+                + " WHERE pid IS NOT NULL AND status = 'healthy'")) {
+      int blank = worker.lastIndexOf(' ');
+      running.put(worker.substring(0, blank), Long.valueOf(worker.substring(blank + 1)));
+    }
+    members.stream()
+        .filter(Member::isAlive)
+        .forEach(member -> running.put(member.name(), member.pid()));
+    return running;
   }
 
   /** The processes that did not last: they ended, and were started again. */

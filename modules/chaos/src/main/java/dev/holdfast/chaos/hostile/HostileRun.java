@@ -3,6 +3,7 @@ package dev.holdfast.chaos.hostile;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.holdfast.chaos.fleet.Database;
+import dev.holdfast.chaos.fleet.ProcessUse;
 import dev.holdfast.chaos.fleet.SingleServer;
 import dev.holdfast.chaos.fleet.Watchdog;
 import dev.holdfast.queue.schema.Migrations;
@@ -14,7 +15,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +26,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /**
  * Sends requests that no well-behaved client would send to a real server in a small process: none
@@ -134,7 +133,7 @@ public final class HostileRun {
         json.readTree(client.send(newKey, BodyHandlers.ofString()).body()).path("key").asText();
     HttpRequest openapi = HttpRequest.newBuilder(url.resolve("/openapi.json")).build();
     JsonNode document = json.readTree(client.send(openapi, BodyHandlers.ofString()).body());
-    long filesBefore = files(pid);
+    long filesBefore = ProcessUse.of(pid).files();
     List<Long> tenths = new ArrayList<>();
     List<Thread> clients = new ArrayList<>();
     for (int i = 0; i < CLIENTS; i++) {
@@ -145,7 +144,7 @@ public final class HostileRun {
     while (clients.stream().anyMatch(Thread::isAlive)) {
       clients.forEach(HostileRun::joinBriefly);
       while (tenths.size() < 10 && sent.get() >= (tenths.size() + 1L) * requests / 10) {
-        tenths.add(residentMb(pid));
+        tenths.add(ProcessUse.of(pid).residentMb());
         progress.accept(
             "%,d requests, %d MB resident, %d errors of the server"
                 .formatted(sent.get(), tenths.getLast(), wrong.size()));
@@ -156,7 +155,13 @@ public final class HostileRun {
     Map<Integer, Long> counts = new TreeMap<>();
     statuses.forEach((status, count) -> counts.put(status, count.sum()));
     return new Result(
-        sent.get(), counts, List.copyOf(wrong), tenths, filesBefore, files(pid), healthy);
+        sent.get(),
+        counts,
+        List.copyOf(wrong),
+        tenths,
+        filesBefore,
+        ProcessUse.of(pid).files(),
+        healthy);
   }
 
   private void send(RequestWriter writer, int port) {
@@ -188,20 +193,6 @@ public final class HostileRun {
       thread.join(Duration.ofMillis(20));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    }
-  }
-
-  private static long residentMb(long pid) throws IOException {
-    return Files.readAllLines(Path.of("/proc/" + pid + "/status")).stream()
-        .filter(line -> line.startsWith("VmRSS:"))
-        .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) / 1024)
-        .findFirst()
-        .orElse(0);
-  }
-
-  private static long files(long pid) throws IOException {
-    try (Stream<Path> open = Files.list(Path.of("/proc/" + pid + "/fd"))) {
-      return open.count();
     }
   }
 }

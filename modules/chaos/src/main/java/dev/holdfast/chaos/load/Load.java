@@ -39,6 +39,7 @@ public final class Load {
   private final Ledger ledger;
   private final Random random;
   private final int most;
+  private final int perSecond;
   private final LongSupplier waiting;
   private final int backlog;
   private final @Nullable WorkspaceJobs workspaces;
@@ -49,6 +50,7 @@ public final class Load {
 
   /**
    * @param most how many jobs at most
+   * @param perSecond how many in a second at most
    * @param waiting how many jobs wait now
    * @param backlog how many may
    * @param workspaces null where there can be none
@@ -58,6 +60,7 @@ public final class Load {
       Ledger ledger,
       long seed,
       int most,
+      int perSecond,
       LongSupplier waiting,
       int backlog,
       @Nullable WorkspaceJobs workspaces) {
@@ -66,6 +69,7 @@ public final class Load {
     this.ledger = ledger;
     this.random = new Random(seed);
     this.most = most;
+    this.perSecond = perSecond;
     this.waiting = waiting;
     this.backlog = backlog;
   }
@@ -82,8 +86,10 @@ public final class Load {
   }
 
   private void run() {
+    long start = System.nanoTime();
     while (!stopped && produced < most) {
-      if (waits() >= backlog) {
+      double due = (System.nanoTime() - start) / 1e9 * perSecond;
+      if (produced > due || waits() >= backlog) {
         pause(50);
         continue;
       }

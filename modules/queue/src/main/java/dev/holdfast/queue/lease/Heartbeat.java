@@ -15,6 +15,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,14 +25,62 @@ import org.jspecify.annotations.Nullable;
 
 /** Extends all leases of a worker in one statement, and returns which were cancelled or lost. */
 public final class Heartbeat {
+  private static final String LEASE =
+      """
+      heartbeat_at = statement_timestamp(),
+      lease_expires_at = statement_timestamp()
+        + coalesce(:lease::float8 * interval '1 millisecond', j.lease_expires_at - j.heartbeat_at)
+      """;
+
+  private static final String COMMAND =
+      "c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at";
+
+  // What mostly happens: all are held. Rows are written by their place, as in Succeed, and only
+  // what the worker does not expect is returned. What was not extended, for whatever reason, is
+  // looked at again by the statement below.
+  private static final Sql EXTEND =
+      Sql.of(
+          """
+      WITH beat AS MATERIALIZED (
+        SELECT * FROM unnest(:jobs::uuid[], :attempts::int4[]) AS b(id, attempt)
+      ), held AS MATERIALIZED (
+        SELECT job.place
+          FROM (SELECT * FROM beat ORDER BY id) AS b
+         CROSS JOIN LATERAL (
+           SELECT j.ctid AS place
+             FROM holdfast.job j
+            WHERE j.id = b.id AND j.attempt = b.attempt AND ${running}
+            LIMIT 1
+              FOR NO KEY UPDATE SKIP LOCKED) AS job
+      ), extended AS (
+        UPDATE holdfast.job j
+           SET ${lease}
+         WHERE j.ctid = ANY (ARRAY(SELECT h.place FROM held h))
+        RETURNING j.id, j.attempt, j.cancel_reason
+      )
+      SELECT b.id, b.attempt, e.id IS NOT NULL AS held, false AS row_locked, false AS run_out,
+             e.cancel_reason, ${command}
+        FROM beat b
+        LEFT JOIN extended e ON e.id = b.id AND e.attempt = b.attempt
+        LEFT JOIN holdfast.job_command c ON c.job_id = b.id
+       WHERE e.id IS NULL OR e.cancel_reason IS NOT NULL OR c.job_id IS NOT NULL
+      """,
+          "running",
+          FenceSql.isRunning("j"),
+          "lease",
+          LEASE,
+          "command",
+          COMMAND);
+
   // Not "and the lease has not run out": after an outage a lease that was not taken is extended.
   // SKIP LOCKED, because a handler may hold its own row locked for long, by settling in its
   // transaction; the heartbeat of all other jobs must not wait for it, and nor can the reaper
   // take a locked row. Whether such a lease is still held is read, not locked, in the last select.
   // Where it has run out, a reaper may hold the row, and then the answer is not known
   // before that has ended: see askedAgain.
-  // Each row is looked up by its id, never joined as a whole, as in Succeed.
-  private static final Sql SQL =
+  // Each row is looked up by its id, never joined as a whole, as in Succeed; and written by its id,
+  // because one that was changed between the snapshot and the lock is at another place by now.
+  private static final Sql EXTEND_BY_ID =
       Sql.of(
           """
       WITH beat AS MATERIALIZED (
@@ -46,23 +96,16 @@ public final class Heartbeat {
               FOR NO KEY UPDATE SKIP LOCKED) AS job
       ), extended AS (
         UPDATE holdfast.job j
-           SET heartbeat_at = statement_timestamp(),
-               lease_expires_at = statement_timestamp()
-                 + coalesce(:lease::float8 * interval '1 millisecond',
-                            j.lease_expires_at - j.heartbeat_at)
+           SET ${lease}
           FROM held h
          WHERE j.id = h.id AND ${running}
       )
       SELECT b.id, b.attempt, h.id IS NOT NULL OR locked.id IS NOT NULL AS held,
              locked.id IS NOT NULL AS row_locked,
              coalesce(locked.run_out, false) AS run_out,
-             coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason,
-             c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
+             coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason, ${command}
         FROM beat b
-        LEFT JOIN LATERAL (
-          -- Mostly no job has a pending command: then the table is not searched per job.
-          SELECT * FROM holdfast.job_command asked
-           WHERE asked.job_id = b.id AND (SELECT true FROM holdfast.job_command LIMIT 1)) AS c ON true
+        LEFT JOIN holdfast.job_command c ON c.job_id = b.id
         LEFT JOIN held h ON h.id = b.id AND h.attempt = b.attempt
         LEFT JOIN LATERAL (
           SELECT j.id, j.cancel_reason, j.lease_expires_at < statement_timestamp() AS run_out
@@ -71,22 +114,26 @@ public final class Heartbeat {
              AND ${running}) AS locked ON true
       """,
           "running",
-          FenceSql.isRunning("j"));
+          FenceSql.isRunning("j"),
+          "lease",
+          LEASE,
+          "command",
+          COMMAND);
 
   // Two queries, each with its own index; either finds few jobs.
   private static final Sql COMMANDS =
       Sql.of(
           """
-      SELECT j.id, j.attempt, j.cancel_reason,
-             c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
+      SELECT j.id, j.attempt, j.cancel_reason, ${command}
         FROM holdfast.job j LEFT JOIN holdfast.job_command c ON c.job_id = j.id
        WHERE j.worker_id = :worker AND j.state = 'RUNNING' AND j.cancel_requested_at IS NOT NULL
       UNION ALL
-      SELECT j.id, j.attempt, NULL,
-             c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at
+      SELECT j.id, j.attempt, NULL, ${command}
         FROM holdfast.job_command c JOIN holdfast.job j ON j.id = c.job_id
        WHERE j.worker_id = :worker AND j.state = 'RUNNING' AND j.cancel_requested_at IS NULL
-      """);
+      """,
+          "command",
+          COMMAND);
 
   private static final Sql LOCK =
       Sql.of(
@@ -111,11 +158,9 @@ public final class Heartbeat {
           row.getBoolean("run_out"));
     }
 
-    Beat rowLocked() {
-      return new Beat(
-          new HeartbeatResult(
-              result.lease(), Ack.ACCEPTED, result.cancelReason(), result.pendingCommand(), true),
-          false);
+    HeartbeatResult rowLocked() {
+      return new HeartbeatResult(
+          result.lease(), Ack.ACCEPTED, result.cancelReason(), result.pendingCommand(), true);
     }
   }
 
@@ -135,13 +180,20 @@ public final class Heartbeat {
   public static List<HeartbeatResult> of(
       Connection connection, List<Lease> leases, @Nullable Duration lease, Duration lockTimeout)
       throws SQLException {
-    List<Beat> heartbeats = materializing(connection, beat(connection, leases, lease), lease);
-    List<Lease> ranOut =
-        heartbeats.stream().filter(Beat::runOut).map(beat -> beat.result().lease()).toList();
-    Map<Lease, HeartbeatResult> again =
-        ranOut.isEmpty() ? Map.of() : askedAgain(connection, ranOut, lease, lockTimeout);
-    return heartbeats.stream()
-        .map(beat -> again.getOrDefault(beat.result().lease(), beat.result()))
+    Map<Lease, HeartbeatResult> noted =
+        EXTEND.on(connection).leases(leases).set("lease", lease).listByKey(Beat::read).stream()
+            .map(Beat::result)
+            .collect(Collectors.toMap(HeartbeatResult::lease, result -> result, (a, b) -> a));
+    List<Lease> unextended =
+        noted.values().stream()
+            .filter(result -> result.ack() == Ack.LEASE_LOST)
+            .map(HeartbeatResult::lease)
+            .toList();
+    if (!unextended.isEmpty()) {
+      noted.putAll(byId(connection, unextended, lease, lockTimeout));
+    }
+    return leases.stream()
+        .map(each -> noted.getOrDefault(each, new HeartbeatResult(each, Ack.ACCEPTED, null)))
         .toList();
   }
 
@@ -149,36 +201,32 @@ public final class Heartbeat {
    * A job that was claimed in a batch is materialized at its first heartbeat. One whose row is
    * locked stays in the batch, and counts as held.
    */
-  private static List<Beat> materializing(
-      Connection connection, List<Beat> beats, @Nullable Duration lease) throws SQLException {
-    List<Lease> lost =
-        beats.stream()
-            .map(Beat::result)
-            .filter(result -> result.ack() == Ack.LEASE_LOST)
-            .map(HeartbeatResult::lease)
-            .filter(each -> each.attempt() == BatchClaims.ATTEMPT)
-            .toList();
-    if (lost.isEmpty()) {
-      return beats;
-    }
+  private static Map<Lease, HeartbeatResult> byId(
+      Connection connection, List<Lease> leases, @Nullable Duration lease, Duration lockTimeout)
+      throws SQLException {
+    List<Lease> perhapsInBatch =
+        leases.stream().filter(each -> each.attempt() == BatchClaims.ATTEMPT).toList();
     Set<Lease> locked =
-        MaterializeBatch.unlocked(connection, lost).stream()
-            .filter(found -> !found.materialized())
-            .map(MaterializeBatch.Found::lease)
-            .collect(Collectors.toSet());
-    Map<Lease, Beat> again =
-        beat(connection, lost, lease).stream()
-            .collect(Collectors.toMap(beat -> beat.result().lease(), beat -> beat));
-    return beats.stream()
-        .map(
-            beat -> {
-              Beat second = again.getOrDefault(beat.result().lease(), beat);
-              return second.result().ack() == Ack.LEASE_LOST
-                      && locked.contains(second.result().lease())
-                  ? second.rowLocked()
-                  : second;
-            })
-        .toList();
+        perhapsInBatch.isEmpty()
+            ? Set.of()
+            : MaterializeBatch.unlocked(connection, perhapsInBatch).stream()
+                .filter(found -> !found.materialized())
+                .map(MaterializeBatch.Found::lease)
+                .collect(Collectors.toSet());
+    Map<Lease, HeartbeatResult> results = new HashMap<>();
+    List<Lease> ranOut = new ArrayList<>();
+    for (Beat beat : beat(connection, leases, lease)) {
+      HeartbeatResult result = beat.result();
+      boolean inBatch = result.ack() == Ack.LEASE_LOST && locked.contains(result.lease());
+      results.put(result.lease(), inBatch ? beat.rowLocked() : result);
+      if (beat.runOut()) {
+        ranOut.add(result.lease());
+      }
+    }
+    if (!ranOut.isEmpty()) {
+      results.putAll(askedAgain(connection, ranOut, lease, lockTimeout));
+    }
+    return results;
   }
 
   /**
@@ -210,7 +258,7 @@ public final class Heartbeat {
 
   private static List<Beat> beat(
       Connection connection, List<Lease> leases, @Nullable Duration lease) throws SQLException {
-    return SQL.on(connection).leases(leases).set("lease", lease).listByKey(Beat::read);
+    return EXTEND_BY_ID.on(connection).leases(leases).set("lease", lease).listByKey(Beat::read);
   }
 
   /** Only jobs with a cancellation or a command pending: cheap enough for twice a second. */

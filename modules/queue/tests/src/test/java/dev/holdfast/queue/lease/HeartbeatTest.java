@@ -7,6 +7,7 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.JobId;
@@ -27,6 +28,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class HeartbeatTest extends QueueFixture {
@@ -53,6 +55,27 @@ class HeartbeatTest extends QueueFixture {
         .containsExactlyInAnyOrderElementsOf(
             leases.stream().map(lease -> new HeartbeatResult(lease, Ack.ACCEPTED, null)).toList());
     leases.forEach(lease -> assertExtended(lease.job(), before));
+  }
+
+  @Test
+  void a_heartbeat_beside_reports_of_the_same_jobs_loses_none() throws Exception {
+    queue.enqueue(jobs(20));
+    List<Lease> leases = claim(20).stream().map(LeasedJob::lease).toList();
+    List<Report> reports =
+        leases.stream().<Report>map(lease -> new Report.Progress(lease, 50, "half")).toList();
+    AtomicBoolean ended = new AtomicBoolean();
+    CompletableFuture<Void> reporting =
+        CompletableFuture.runAsync(
+            () -> {
+              while (!ended.get()) {
+                queue.report(reports);
+              }
+            });
+    for (int i = 0; i < 500; i++) {
+      assertThat(queue.heartbeat(leases, MINUTE)).allMatch(result -> result.ack() == Ack.ACCEPTED);
+    }
+    ended.set(true);
+    reporting.get(SOON.toSeconds(), TimeUnit.SECONDS);
   }
 
   @Test
