@@ -8,6 +8,7 @@ import dev.holdfast.simulation.planted.PlantedSearch;
 import dev.holdfast.simulation.trace.Outcome;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -169,6 +170,14 @@ public final class Simulate implements Callable<Integer> {
       found += result.found() == null ? 0 : 1;
     }
     System.out.printf("%d of %d found%n", found, faults.size());
-    return found == faults.size() ? 0 : 1;
+    boolean clean = true;
+    for (PlantedFault.Tool tool : PlantedFault.Tool.values()) {
+      String said = PlantedSearch.withoutFault(tool);
+      clean &= said == null;
+      System.out.printf(
+          "without a fault, %s: %s%n",
+          tool.name().toLowerCase(Locale.ROOT), said == null ? "nothing found" : said);
+    }
+    return found == faults.size() && clean ? 0 : 1;
   }
 }

@@ -182,14 +182,40 @@ final class JobWorkspace {
   }
 
   private void replay(Workspace fresh, int index) throws IOException {
-    Checkpoint checkpoint =
-        history
-            .checkpoint(index)
-            .orElseThrow(
-                () ->
-                    new StepException(
-                        FailureClass.DETERMINISTIC_REPO,
-                        "step %d has no checkpoint to continue from".formatted(index)));
+    Checkpoint checkpoint = checkpoint(index);
+    Path patch = stored(checkpoint);
+    fresh.replay(patch, checkpoint.diffHash(), checkpoint.tree());
+    patches.write(checkpoint, patch);
+    Files.delete(patch);
+  }
+
+  /**
+   * Writes the patches of all steps that have no file here: where the last worker was lost after
+   * the last step, no step runs here, and none is replayed.
+   */
+  void writeMissingPatches(int steps) throws IOException {
+    for (int index = 1; index <= steps; index++) {
+      if (!Files.exists(patches.state(index))) {
+        Checkpoint checkpoint = checkpoint(index);
+        Path patch = stored(checkpoint);
+        patches.write(checkpoint, patch);
+        Files.delete(patch);
+      }
+    }
+  }
+
+  private Checkpoint checkpoint(int index) {
+    return history
+        .checkpoint(index)
+        .orElseThrow(
+            () ->
+                new StepException(
+                    FailureClass.DETERMINISTIC_REPO,
+                    "step %d has no checkpoint to continue from".formatted(index)));
+  }
+
+  /** The patch as the queue has it, in a file that the caller deletes. */
+  private Path stored(Checkpoint checkpoint) throws IOException {
     Path patch = scope.site().folder().resolve("replay.patch");
     Files.write(
         patch,
@@ -202,9 +228,7 @@ final class JobWorkspace {
                         FailureClass.DETERMINISTIC_REPO,
                         "the patch of step '%s' is missing".formatted(checkpoint.stepId())))
             .bytes());
-    fresh.replay(patch, checkpoint.diffHash(), checkpoint.tree());
-    patches.write(checkpoint, patch);
-    Files.delete(patch);
+    return patch;
   }
 
   /** The old one stays until the new one is complete: an operator may need it. */

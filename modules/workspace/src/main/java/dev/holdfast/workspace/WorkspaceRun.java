@@ -9,6 +9,7 @@ import dev.holdfast.steps.ReceivedCommands;
 import dev.holdfast.steps.RedirectException;
 import dev.holdfast.steps.StepLoop;
 import dev.holdfast.workspace.git.Git;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -83,7 +84,8 @@ public final class WorkspaceRun {
   public record Result(String baseline, String tree, int steps, List<String> changedFiles) {}
 
   /** From the first step that is not done; the answer is the job's result. */
-  public Result run(List<StepStatus> known, Budgets usual) throws InterruptedException {
+  public Result run(List<StepStatus> known, Budgets usual)
+      throws InterruptedException, IOException {
     Budgets budgets = scope.job().budgets(usual);
     history.load(known, scope.codec());
     history.baseline().ifPresent(workspace::beginsAt);
@@ -102,6 +104,7 @@ public final class WorkspaceRun {
         index = scope.job().indexOf(elsewhere.recovery().stepId());
       }
     }
+    workspace.writeMissingPatches(last);
     scope.host().progress(100, "done");
     return new Result(
         workspace.baseline(),

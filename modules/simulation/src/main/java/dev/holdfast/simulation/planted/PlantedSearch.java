@@ -43,18 +43,27 @@ public final class PlantedSearch {
     try {
       fault.compile(checkout, folder);
       long begun = System.nanoTime();
-      String found =
-          fault.foundBy() == PlantedFault.Tool.SIMULATION
-              ? simulated(folder)
-              : onPostgres(fault, folder);
+      String found = find(fault.foundBy(), folder);
       return new Result(fault, found, Duration.ofNanos(System.nanoTime() - begun));
     } finally {
       delete(folder);
     }
   }
 
-  private static @Nullable String simulated(Path folder) {
-    Simulator simulator = Simulator.ofWorkers(folder);
+  /**
+   * The same tool with the same bounds on the code as it is: what it finds then is no proof of a
+   * planted fault. Null when it finds nothing.
+   */
+  public static @Nullable String withoutFault(PlantedFault.Tool tool) throws Exception {
+    return find(tool);
+  }
+
+  private static @Nullable String find(PlantedFault.Tool tool, Path... planted) throws Exception {
+    return tool == PlantedFault.Tool.SIMULATION ? simulated(planted) : onPostgres(tool, planted);
+  }
+
+  private static @Nullable String simulated(Path... planted) {
+    Simulator simulator = Simulator.ofWorkers(planted);
     for (long seed = 1; seed <= MOST_SEEDS; seed++) {
       Outcome outcome = simulator.run(seed, false);
       if (outcome.violation() != null) {
@@ -65,13 +74,14 @@ public final class PlantedSearch {
   }
 
   /** In a loader of its own, which has the planted classes. */
-  private static @Nullable String onPostgres(PlantedFault fault, Path folder) throws Exception {
-    try (SimulationLoader loader = SimulationLoader.plain(List.of(folder))) {
+  private static @Nullable String onPostgres(PlantedFault.Tool tool, Path... planted)
+      throws Exception {
+    try (SimulationLoader loader = SimulationLoader.plain(List.of(planted))) {
       return (String)
           loader
               .loadClass(Tools.class.getName())
               .getMethod("differs", String.class)
-              .invoke(null, fault.foundBy().name());
+              .invoke(null, tool.name());
     } catch (InvocationTargetException failed) {
       throw failed.getCause() instanceof Exception cause ? cause : failed;
     }

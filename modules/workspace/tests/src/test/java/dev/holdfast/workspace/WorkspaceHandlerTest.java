@@ -68,6 +68,32 @@ class WorkspaceHandlerTest extends WorkspaceFixture {
         .contains("\"strategy\":\"queue_retry\"", "three exited with 1: disk full");
   }
 
+  @Test
+  void a_job_whose_worker_was_lost_after_the_last_step_publishes_all_patches() throws Exception {
+    runtimes.put("one", "echo 1 > one; echo x >> $MARKS/ran");
+    runtimes.put("two", "echo 2 > two; echo x >> $MARKS/ran");
+    JobId id = enqueued("one", "two");
+    working();
+    await(id, JobState.SUCCEEDED);
+    String result = result(id);
+    // As if the worker had been lost before it told.
+    db.sql("DELETE FROM holdfast.artifact WHERE job_id = ?", id.value());
+    db.sql(
+        "UPDATE holdfast.job SET state = 'PENDING', finished_at = NULL, result = NULL,"
+            + " worker_id = NULL, started_at = NULL WHERE id = ?",
+        id.value());
+    until(() -> job(id).attempt() == 2 && job(id).state() != JobState.RUNNING);
+    assertThat(job(id).state()).isEqualTo(JobState.SUCCEEDED);
+    assertThat(result(id)).isEqualTo(result);
+    assertThat(holdfast.queries().artifacts(id))
+        .extracting(PublishedArtifact::artifact)
+        .extracting(Artifact::name)
+        .containsExactlyInAnyOrder("step-0001.patch", "step-0002.patch");
+    assertThat(scratch(id, 2).resolve("patches/steps/step-0002.patch"))
+        .hasContent(patch(id, "two"));
+    assertThat(Files.readAllLines(folder.resolve("ran"))).hasSize(2);
+  }
+
   // ---- processes left behind
 
   /**
