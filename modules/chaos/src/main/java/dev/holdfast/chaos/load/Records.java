@@ -47,7 +47,8 @@ public final class Records {
 
   /**
    * Where a worker process writes. Without a flush of its own: what is recorded before a job is
-   * settled is flushed with that, or both are lost.
+   * settled is flushed with that. Where the server crashes between the two, the record is lost, and
+   * the worker settles the job when the server is back.
    */
   public static String url(String direct) {
     return direct + (direct.contains("?") ? "&" : "?") + "options=-c%20synchronous_commit=off";
