@@ -277,7 +277,8 @@ public final class ChaosRun {
               database.count("SELECT count(*) FROM chaos.ran"),
               Refused.of(database, fleet.lines()),
               disruption.happened(),
-              recovery.recoveries(),
+              recovery.requeued(),
+              recovery.startedAgain(),
               recovery.firstStarts(),
               disruption instanceof Failovers failovers ? failovers.failovers() : List.of(),
               findings);

@@ -23,7 +23,8 @@ import java.util.function.Predicate;
  * @param attempts that handlers began
  * @param refused what attempts wrote that no longer held their jobs
  * @param faults how often each happened
- * @param recovery milliseconds from the kill of a worker to the next start of its jobs
+ * @param requeued milliseconds from the kill of a worker until its jobs were back in their queues
+ * @param startedAgain and until they began again
  * @param firstStart milliseconds from the end of an outage to the first start of a job
  * @param failovers of a cluster, in order
  */
@@ -33,7 +34,8 @@ public record Result(
     long attempts,
     Refused refused,
     Map<String, Integer> faults,
-    Percentiles recovery,
+    Percentiles requeued,
+    Percentiles startedAgain,
     Percentiles firstStart,
     List<Failover> failovers,
     List<Finding> findings) {
@@ -61,7 +63,8 @@ public record Result(
       long attempts,
       Refused refused,
       Map<String, Integer> faults,
-      List<Duration> recovery,
+      List<Duration> requeued,
+      List<Duration> startedAgain,
       List<Duration> firstStarts,
       List<Failover> failovers,
       List<Finding> findings) {
@@ -80,7 +83,8 @@ public record Result(
         attempts,
         refused,
         new TreeMap<>(faults),
-        Percentiles.of(recovery),
+        Percentiles.of(requeued),
+        Percentiles.of(startedAgain),
         Percentiles.of(firstStarts),
         List.copyOf(failovers),
         List.copyOf(all));
@@ -101,9 +105,9 @@ public record Result(
                 happened(name -> name.startsWith("kill-")),
                 happened(PAUSES::contains),
                 happened(CRASHES::contains)));
-    lines.accept(
-        "recovery after a kill: %s; first job after an outage: %s"
-            .formatted(text(recovery), text(firstStart)));
+    lines.accept("back in the queue after a kill: " + text(requeued));
+    lines.accept("started again after a kill: " + text(startedAgain));
+    lines.accept("first job after an outage: " + text(firstStart));
     lines.accept("");
     faults.forEach((name, count) -> lines.accept("%6d  %s".formatted(count, name)));
     lines.accept("");

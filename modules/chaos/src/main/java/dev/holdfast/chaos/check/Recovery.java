@@ -58,13 +58,23 @@ public final class Recovery {
     outages.add(new Outage(outage, Instant.now()));
   }
 
-  /** From the kill to the next start, where the database was there all the time; sorted. */
-  public synchronized List<Duration> recoveries() throws SQLException {
+  /** From the kill until the job is back in its queue. */
+  public List<Duration> requeued() throws SQLException {
+    return sinceKill(
+        "SELECT min(at) FROM holdfast.event"
+            + " WHERE job_id = ? AND attempt = ? AND type = 'requeued:stale'");
+  }
+
+  /** From the kill to the next start: also what the job waited for others in its queue. */
+  public List<Duration> startedAgain() throws SQLException {
+    return sinceKill("SELECT min(at) FROM chaos.ran WHERE job = ? AND attempt > ?");
+  }
+
+  /** Where the database was there all the time; sorted. */
+  private synchronized List<Duration> sinceKill(String sql) throws SQLException {
     List<Duration> times = new ArrayList<>();
     try (Connection connection = database.direct().getConnection();
-        PreparedStatement next =
-            connection.prepareStatement(
-                "SELECT min(at) FROM chaos.ran WHERE job = ? AND attempt > ?")) {
+        PreparedStatement next = connection.prepareStatement(sql)) {
       for (Orphan orphan : orphans) {
         next.setObject(1, orphan.job());
         next.setInt(2, orphan.attempt());
