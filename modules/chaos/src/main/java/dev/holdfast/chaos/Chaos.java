@@ -133,6 +133,10 @@ public final class Chaos implements Callable<Integer> {
       System.err.println("chaos: --per-minute is " + perMinute + "; it must be 1 to 1000");
       return 2;
     }
+    if (soak && (cluster || only != null)) {
+      System.err.println("chaos: --soak has no faults: omit --cluster and --only");
+      return 2;
+    }
     if (jobsPerSecond != null && jobsPerSecond < 1) {
       System.err.println("chaos: --jobs-per-second is " + jobsPerSecond + "; it must be positive");
       return 2;

@@ -51,7 +51,7 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
   @Option(
       names = "--after",
       paramLabel = "ID",
-      description = "only newer than this job: the next page with --oldest-first")
+      description = "only newer: the next page of --oldest-first")
   @Nullable String after;
 
   @Option(

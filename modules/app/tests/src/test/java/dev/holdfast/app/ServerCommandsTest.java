@@ -90,5 +90,13 @@ class ServerCommandsTest extends CommandFixture {
     assertThat(json()).hasSize(220);
     assertThat(run("jobs", "list", "-n", "1000", "--json")).isZero();
     assertThat(json()).hasSize(230);
+    // Many of them are of the same millisecond.
+    assertThat(run("jobs", "list", "--oldest-first", "-n", "100", "--json")).isZero();
+    String last = json().get(99).get("id").asText();
+    assertThat(run("jobs", "list", "--oldest-first", "-n", "1000", "--after", last, "--json"))
+        .isZero();
+    assertThat(json()).hasSize(130);
+    assertThat(run("jobs", "list", "-n", "1000", "--after", last, "--json")).isZero();
+    assertThat(json()).hasSize(130);
   }
 }

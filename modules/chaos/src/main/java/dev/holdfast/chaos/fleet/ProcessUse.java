@@ -1,6 +1,7 @@
 package dev.holdfast.chaos.fleet;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -19,6 +20,8 @@ public record ProcessUse(long residentMb, long threads, long files) {
     try (Stream<Path> open = Files.list(Path.of("/proc/" + pid + "/fd"))) {
       return new ProcessUse(
           number(status, "VmRSS:") / 1024, number(status, "Threads:"), open.count());
+    } catch (UncheckedIOException ended) {
+      throw ended.getCause();
     }
   }
 

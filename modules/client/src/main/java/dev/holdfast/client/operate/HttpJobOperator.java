@@ -82,7 +82,11 @@ abstract class HttpJobOperator implements JobOperator {
   public List<JobStatus> list(JobFilter filter) {
     List<JobStatus> jobs = new ArrayList<>();
     JobId before = filter.before();
-    JobId cursor = filter.oldestFirst() ? null : before;
+    JobId from = filter.from();
+    JobId cursor = before;
+    if (filter.oldestFirst()) {
+      cursor = from == null ? null : from.preceding();
+    }
     do {
       Map<String, String> query = new LinkedHashMap<>();
       query.put(
@@ -95,7 +99,7 @@ abstract class HttpJobOperator implements JobOperator {
       query.put("tenant", orEmpty(filter.tenant()));
       query.put("q", orEmpty(filter.content().text()));
       query.put("search", SearchSyntax.text(filter.content().text(null)));
-      query.put("createdAfter", filter.from() == null ? "" : filter.from().moment().toString());
+      query.put("createdAfter", from == null ? "" : from.moment().toString());
       query.put("order", filter.oldestFirst() ? "oldest" : "");
       query.put("cursor", cursor == null ? "" : cursor.toString());
       query.put("limit", Integer.toString(Math.min(PAGE, filter.limit() - jobs.size())));
@@ -103,6 +107,8 @@ abstract class HttpJobOperator implements JobOperator {
       page.jobs().stream()
           .map(JobResource::status)
           .filter(job -> before == null || job.id().compareTo(before) < 0)
+          // A time has milliseconds, and several jobs may be of the same one.
+          .filter(job -> from == null || job.id().compareTo(from) >= 0)
           .forEach(jobs::add);
       cursor = page.next();
       boolean isPast =

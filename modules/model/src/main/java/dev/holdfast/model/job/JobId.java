@@ -31,6 +31,12 @@ public record JobId(UUID value) implements Comparable<JobId> {
     return new JobId(new UUID(value.getMostSignificantBits() + (low == 0 ? 1 : 0), low));
   }
 
+  /** The greatest one that is less. */
+  public JobId preceding() {
+    long low = value.getLeastSignificantBits();
+    return new JobId(new UUID(value.getMostSignificantBits() - (low == 0 ? 1 : 0), low - 1));
+  }
+
   /** When it was made, to the millisecond. */
   public Instant moment() {
     return Instant.ofEpochMilli(value.getMostSignificantBits() >>> 16);

@@ -71,10 +71,14 @@ class HeartbeatTest extends QueueFixture {
                 queue.report(reports);
               }
             });
-    for (int i = 0; i < 500; i++) {
-      assertThat(queue.heartbeat(leases, MINUTE)).allMatch(result -> result.ack() == Ack.ACCEPTED);
+    try {
+      for (int i = 0; i < 500; i++) {
+        assertThat(queue.heartbeat(leases, MINUTE))
+            .allMatch(result -> result.ack() == Ack.ACCEPTED);
+      }
+    } finally {
+      ended.set(true);
     }
-    ended.set(true);
     reporting.get(SOON.toSeconds(), TimeUnit.SECONDS);
   }
 
