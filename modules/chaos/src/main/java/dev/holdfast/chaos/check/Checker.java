@@ -44,12 +44,6 @@ public final class Checker {
                   + " FROM holdfast.job WHERE state = 'SUCCEEDED' AND kind <> 'workspace'"
                   + " AND (result ->> 'attempt')::int IS DISTINCT FROM attempt"),
           Map.entry(
-              "a job that succeeded was run",
-              "SELECT j.id::text FROM holdfast.job AS j WHERE j.state = 'SUCCEEDED'"
-                  + " AND j.kind <> 'workspace' AND NOT EXISTS (SELECT FROM chaos.ran AS r WHERE r.job = j.id)"
-                  // A record may be lost with the server, but not what the handler returned.
-                  + " AND (j.result ->> 'attempt')::int IS DISTINCT FROM j.attempt"),
-          Map.entry(
               "a job that succeeded in its own transaction has its effect once",
               "SELECT j.id || ' has ' || count(e.job) || ' effects' FROM holdfast.job AS j"
                   + " LEFT JOIN chaos.effect AS e ON e.job = j.id WHERE j.kind = 'effect'"

@@ -82,7 +82,7 @@ class CheckerTest {
       no attempt runs twice | plain | INSERT INTO chaos.ran VALUES ($, 1), ($, 1)
       no handler ran under an attempt that was never handed out | plain | INSERT INTO chaos.ran VALUES ($, 5)
       a result is of the attempt that holds the job | plain | UPDATE holdfast.job SET END attempt = 2, result = '{"attempt":1}' WHERE id = $
-      a job that succeeded was run | plain | UPDATE holdfast.job SET END attempt = 1 WHERE id = $
+      a result is of the attempt that holds the job | plain | UPDATE holdfast.job SET END attempt = 1 WHERE id = $
       a job that succeeded in its own transaction has its effect once | effect | UPDATE holdfast.job SET END attempt = 1 WHERE id = $
       a job that succeeded in its own transaction has its effect once | effect | UPDATE holdfast.job SET END attempt = 1 WHERE id = $; INSERT INTO chaos.effect VALUES ($, 1), ($, 1)
       a job that did not succeed has no effect | effect | INSERT INTO chaos.effect VALUES ($, 1)

@@ -3,7 +3,6 @@ package dev.holdfast.queue.lease;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
-import dev.holdfast.queue.batch.BatchClaims;
 import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Database;
@@ -25,6 +24,22 @@ import org.jspecify.annotations.Nullable;
 
 /** Extends all leases of a worker in one statement, and returns which were cancelled or lost. */
 public final class Heartbeat {
+  private static final String HELD =
+      """
+      beat AS MATERIALIZED (
+        SELECT * FROM unnest(:jobs::uuid[], :attempts::int4[]) AS b(id, attempt)
+      ), held AS MATERIALIZED (
+        SELECT job.*
+          FROM (SELECT * FROM beat ORDER BY id) AS b
+         CROSS JOIN LATERAL (
+           SELECT j.ctid AS place, j.id, j.attempt, j.cancel_reason
+             FROM holdfast.job j
+            WHERE j.id = b.id AND j.attempt = b.attempt AND %s
+            LIMIT 1
+              FOR NO KEY UPDATE SKIP LOCKED) AS job
+      )"""
+          .formatted(FenceSql.isRunning("j"));
+
   private static final String LEASE =
       """
       heartbeat_at = statement_timestamp(),
@@ -41,18 +56,7 @@ public final class Heartbeat {
   private static final Sql EXTEND =
       Sql.of(
           """
-      WITH beat AS MATERIALIZED (
-        SELECT * FROM unnest(:jobs::uuid[], :attempts::int4[]) AS b(id, attempt)
-      ), held AS MATERIALIZED (
-        SELECT job.place
-          FROM (SELECT * FROM beat ORDER BY id) AS b
-         CROSS JOIN LATERAL (
-           SELECT j.ctid AS place
-             FROM holdfast.job j
-            WHERE j.id = b.id AND j.attempt = b.attempt AND ${running}
-            LIMIT 1
-              FOR NO KEY UPDATE SKIP LOCKED) AS job
-      ), extended AS (
+      WITH ${held}, extended AS (
         UPDATE holdfast.job j
            SET ${lease}
          WHERE j.ctid = ANY (ARRAY(SELECT h.place FROM held h))
@@ -65,8 +69,8 @@ public final class Heartbeat {
         LEFT JOIN holdfast.job_command c ON c.job_id = b.id
        WHERE e.id IS NULL OR e.cancel_reason IS NOT NULL OR c.job_id IS NOT NULL
       """,
-          "running",
-          FenceSql.isRunning("j"),
+          "held",
+          HELD,
           "lease",
           LEASE,
           "command",
@@ -83,18 +87,7 @@ public final class Heartbeat {
   private static final Sql EXTEND_BY_ID =
       Sql.of(
           """
-      WITH beat AS MATERIALIZED (
-        SELECT * FROM unnest(:jobs::uuid[], :attempts::int4[]) AS b(id, attempt)
-      ), held AS MATERIALIZED (
-        SELECT job.*
-          FROM (SELECT * FROM beat ORDER BY id) AS b
-         CROSS JOIN LATERAL (
-           SELECT j.id, j.attempt, j.cancel_reason
-             FROM holdfast.job j
-            WHERE j.id = b.id AND j.attempt = b.attempt AND ${running}
-            LIMIT 1
-              FOR NO KEY UPDATE SKIP LOCKED) AS job
-      ), extended AS (
+      WITH ${held}, extended AS (
         UPDATE holdfast.job j
            SET ${lease}
           FROM held h
@@ -113,6 +106,8 @@ public final class Heartbeat {
            WHERE h.id IS NULL AND j.id = b.id AND j.attempt = b.attempt
              AND ${running}) AS locked ON true
       """,
+          "held",
+          HELD,
           "running",
           FenceSql.isRunning("j"),
           "lease",
@@ -204,15 +199,11 @@ public final class Heartbeat {
   private static Map<Lease, HeartbeatResult> byId(
       Connection connection, List<Lease> leases, @Nullable Duration lease, Duration lockTimeout)
       throws SQLException {
-    List<Lease> perhapsInBatch =
-        leases.stream().filter(each -> each.attempt() == BatchClaims.ATTEMPT).toList();
     Set<Lease> locked =
-        perhapsInBatch.isEmpty()
-            ? Set.of()
-            : MaterializeBatch.unlocked(connection, perhapsInBatch).stream()
-                .filter(found -> !found.materialized())
-                .map(MaterializeBatch.Found::lease)
-                .collect(Collectors.toSet());
+        MaterializeBatch.unlocked(connection, leases).stream()
+            .filter(found -> !found.materialized())
+            .map(MaterializeBatch.Found::lease)
+            .collect(Collectors.toSet());
     Map<Lease, HeartbeatResult> results = new HashMap<>();
     List<Lease> ranOut = new ArrayList<>();
     for (Beat beat : beat(connection, leases, lease)) {
