@@ -66,7 +66,8 @@ public final class MaterializeBatch {
       ), ended AS (
         DELETE FROM holdfast.claim c USING whole WHERE c.id = whole.id
       )
-      SELECT u.id, w.id IS NOT NULL AS materialized
+      SELECT u.id, w.id IS NOT NULL AS materialized,
+             u.lease_expires_at < statement_timestamp() AS run_out
         FROM not_materialized u LEFT JOIN materialized w ON w.id = u.id
       """;
 
@@ -120,10 +121,12 @@ public final class MaterializeBatch {
    * A job that is in a batch.
    *
    * @param materialized whether its row is written now; false where the row is locked
+   * @param runOut whether its lease has run out
    */
-  public record Found(JobId job, boolean materialized) {
+  public record Found(JobId job, boolean materialized, boolean runOut) {
     static Found read(ResultSet row) throws SQLException {
-      return new Found(Rows.id(row, "id"), row.getBoolean("materialized"));
+      return new Found(
+          Rows.id(row, "id"), row.getBoolean("materialized"), row.getBoolean("run_out"));
     }
 
     public Lease lease() {

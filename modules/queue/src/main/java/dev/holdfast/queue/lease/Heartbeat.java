@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -194,23 +193,24 @@ public final class Heartbeat {
 
   /**
    * A job that was claimed in a batch is materialized at its first heartbeat. One whose row is
-   * locked stays in the batch, and counts as held.
+   * locked stays in the batch, and counts as held; where its lease has run out, the row is waited
+   * for like others.
    */
   private static Map<Lease, HeartbeatResult> byId(
       Connection connection, List<Lease> leases, @Nullable Duration lease, Duration lockTimeout)
       throws SQLException {
-    Set<Lease> locked =
+    Map<Lease, MaterializeBatch.Found> locked =
         MaterializeBatch.unlocked(connection, leases).stream()
             .filter(found -> !found.materialized())
-            .map(MaterializeBatch.Found::lease)
-            .collect(Collectors.toSet());
+            .collect(Collectors.toMap(MaterializeBatch.Found::lease, found -> found, (a, b) -> a));
     Map<Lease, HeartbeatResult> results = new HashMap<>();
     List<Lease> ranOut = new ArrayList<>();
     for (Beat beat : beat(connection, leases, lease)) {
       HeartbeatResult result = beat.result();
-      boolean inBatch = result.ack() == Ack.LEASE_LOST && locked.contains(result.lease());
-      results.put(result.lease(), inBatch ? beat.rowLocked() : result);
-      if (beat.runOut()) {
+      MaterializeBatch.Found inBatch =
+          result.ack() == Ack.LEASE_LOST ? locked.get(result.lease()) : null;
+      results.put(result.lease(), inBatch == null ? result : beat.rowLocked());
+      if (inBatch == null ? beat.runOut() : inBatch.runOut()) {
         ranOut.add(result.lease());
       }
     }
@@ -235,6 +235,7 @@ public final class Heartbeat {
           "SET LOCAL lock_timeout = " + lockTimeout.toMillis(),
           in -> {
             LOCK.on(in).set("jobs", Rows.ids(in, ranOut)).list(row -> true);
+            MaterializeBatch.leases(in, ranOut);
             return beat(in, ranOut, lease).stream()
                 .map(Beat::result)
                 .collect(Collectors.toMap(HeartbeatResult::lease, result -> result));

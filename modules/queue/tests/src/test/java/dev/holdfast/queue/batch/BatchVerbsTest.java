@@ -1,5 +1,6 @@
 package dev.holdfast.queue.batch;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static java.util.stream.Collectors.toCollection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
@@ -22,6 +23,10 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.JobQueueMethods;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.StatementObserver;
+import dev.holdfast.queue.lease.Heartbeat;
+import dev.holdfast.queue.recover.Reap;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -30,6 +35,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -230,6 +237,48 @@ class BatchVerbsTest extends BatchFixture {
       other.setAutoCommit(true);
     }
     assertThat(worker.settle(succeed(leases.get(0)))).isEqualTo(Ack.ACCEPTED);
+  }
+
+  @Test
+  void a_heartbeat_of_an_expired_batch_claim_waits_for_a_locked_row_and_extends_the_lease()
+      throws Exception {
+    Lease lease = inBatch();
+    expireClaims();
+    try (Connection other = db.connection()) {
+      other.setAutoCommit(false);
+      lock(other, lease.job());
+      CompletableFuture<HeartbeatResult> beat = heartbeat(lease);
+      awaitLockWait();
+      other.rollback();
+      assertThat(beat.get(SOON.toSeconds(), TimeUnit.SECONDS))
+          .isEqualTo(new HeartbeatResult(lease, Ack.ACCEPTED, null));
+    }
+    assertThat(status(lease.job()).leaseExpiresAt()).isAfter(queries.now());
+  }
+
+  @Test
+  void a_heartbeat_of_an_expired_batch_claim_waits_for_a_reap_and_returns_the_lost_lease()
+      throws Exception {
+    Lease lease = inBatch();
+    expireClaims();
+    try (Connection reaper = db.connection()) {
+      reaper.setAutoCommit(false);
+      MaterializeBatch.old(reaper);
+      assertThat(Reap.lost(reaper, Duration.ZERO, 10)).hasSize(1);
+      CompletableFuture<HeartbeatResult> beat = heartbeat(lease);
+      awaitLockWait();
+      reaper.commit();
+      assertThat(beat.get(SOON.toSeconds(), TimeUnit.SECONDS))
+          .isEqualTo(new HeartbeatResult(lease, Ack.LEASE_LOST, null));
+    }
+  }
+
+  private static CompletableFuture<HeartbeatResult> heartbeat(Lease lease) {
+    return CompletableFuture.supplyAsync(
+        () ->
+            Database.pooled(db.dataSource(), StatementObserver.NONE, 1)
+                .run("heartbeat", c -> Heartbeat.of(c, List.of(lease), LEASE, SOON))
+                .getFirst());
   }
 
   private static void lock(Connection connection, JobId job) throws SQLException {
