@@ -67,6 +67,8 @@ public final class Recovery {
 
   /** From the kill to the next start: also what the job waited for others in its queue. */
   public List<Duration> startedAgain() throws SQLException {
+    // Not while handlers write it: a long run has hundreds of thousands of rows.
+    database.execute("CREATE INDEX IF NOT EXISTS ran_job ON chaos.ran (job, attempt)");
     return sinceKill("SELECT min(at) FROM chaos.ran WHERE job = ? AND attempt > ?");
   }
 

@@ -43,14 +43,22 @@ public final class Soak implements Disruption {
 
   @Override
   public void run() throws Exception {
+    // On a slow machine one may have come before what it needs.
+    List<String> atTheStart = restarts();
     long pause = length.toMillis() / SAMPLES;
     for (int i = 0; i < SAMPLES; i++) {
       TimeUnit.MILLISECONDS.sleep(pause);
       sample();
     }
-    restarted.addAll(fleet.restarted());
-    restarted.addAll(database.texts(RESTARTED));
+    restarted.addAll(restarts());
+    restarted.removeAll(atTheStart);
     print();
+  }
+
+  private List<String> restarts() throws SQLException {
+    List<String> all = new ArrayList<>(fleet.restarted());
+    all.addAll(database.texts(RESTARTED));
+    return all;
   }
 
   private void sample() throws SQLException {

@@ -2,9 +2,11 @@ package dev.holdfast.chaos.hostile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.testkit.OnlyWithAll;
 import org.junit.jupiter.api.Test;
 
 /** {@code ./chaos --hostile} for a moment. */
+@OnlyWithAll
 class HostileRunTest {
   @Test
   void no_hostile_request_is_answered_with_an_error_of_the_server() throws Exception {

@@ -1,0 +1,112 @@
+package dev.holdfast.chaos.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.JacksonCodec;
+import dev.holdfast.chaos.fleet.Database;
+import dev.holdfast.chaos.fleet.SingleServer;
+import dev.holdfast.chaos.load.Records;
+import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.schema.Migrations;
+import dev.holdfast.testkit.program.Processes;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class RecoveryTest {
+  private static final long PID = 4711;
+
+  private static Path folder = Path.of("");
+  private static Database database;
+  private static Queue queue;
+
+  private final Recovery recovery = new Recovery(database);
+
+  @BeforeAll
+  static void start() throws Exception {
+    folder = Processes.freshFolder();
+    database = new Database(new SingleServer(folder));
+    Migrations.apply(database.direct(), false);
+    Records.create(database.direct());
+    queue = new Queue(database.direct(), new JacksonCodec(), Queue.Options.DEFAULT);
+  }
+
+  @AfterAll
+  static void stop() {
+    queue.close();
+    database.close();
+    Processes.delete(folder);
+  }
+
+  @BeforeEach
+  void empty() throws SQLException {
+    database.execute("TRUNCATE holdfast.job CASCADE; TRUNCATE holdfast.event, chaos.ran");
+  }
+
+  /** A job that the process runs, under its first attempt. */
+  private static LeasedJob running(long pid) {
+    queue.jobs().enqueue(Job.of("plain"));
+    return queue
+        .jobs()
+        .claim("default", 1, "host." + pid + ".0", Duration.ofMinutes(1))
+        .jobs()
+        .getFirst();
+  }
+
+  private static void reap() throws SQLException {
+    database.execute(
+        "UPDATE holdfast.job SET heartbeat_at = now() - interval '1 hour',"
+            + " lease_expires_at = now() - interval '1 hour' WHERE state = 'RUNNING'");
+    queue.maintenance().reap(Duration.ZERO);
+  }
+
+  @Test
+  void a_job_of_a_killed_process_counts_from_the_kill_until_it_was_requeued() throws Exception {
+    running(PID);
+    running(PID + 1);
+    recovery.killed(PID);
+    assertThat(recovery.requeued()).isEmpty();
+    reap();
+    assertThat(recovery.requeued()).singleElement().matches(Duration::isPositive);
+  }
+
+  @Test
+  void a_job_of_a_killed_process_counts_until_its_next_attempt_begins() throws Exception {
+    LeasedJob job = running(PID);
+    recovery.killed(PID);
+    database.execute("INSERT INTO chaos.ran VALUES ('" + job.id() + "', 1)");
+    assertThat(recovery.startedAgain()).isEmpty();
+    database.execute(
+        "INSERT INTO chaos.ran VALUES ('" + job.id() + "', 2, now() + interval '1 minute')");
+    assertThat(recovery.startedAgain())
+        .singleElement()
+        .matches(time -> time.compareTo(Duration.ofMinutes(1)) >= 0);
+  }
+
+  @Test
+  void a_job_that_waited_for_the_database_is_left_out() throws Exception {
+    running(PID);
+    recovery.killed(PID);
+    recovery.outageBegins();
+    reap();
+    recovery.outageEnds();
+    assertThat(recovery.requeued()).isEmpty();
+  }
+
+  @Test
+  void the_first_job_after_an_outage_is_the_first_that_began_after_its_end() throws Exception {
+    LeasedJob job = running(PID);
+    database.execute("INSERT INTO chaos.ran VALUES ('" + job.id() + "', 1)");
+    recovery.outageBegins();
+    recovery.outageEnds();
+    assertThat(recovery.firstStarts()).isEmpty();
+    database.execute("INSERT INTO chaos.ran VALUES ('" + job.id() + "', 2)");
+    assertThat(recovery.firstStarts()).singleElement().matches(Duration::isPositive);
+  }
+}
