@@ -43,15 +43,18 @@ public final class Soak implements Disruption {
 
   @Override
   public void run() throws Exception {
-    // On a slow machine one may have come before what it needs.
-    List<String> atTheStart = restarts();
+    List<String> atFirst = List.of();
     long pause = length.toMillis() / SAMPLES;
     for (int i = 0; i < SAMPLES; i++) {
       TimeUnit.MILLISECONDS.sleep(pause);
       sample();
+      if (i == SAMPLES / 4) {
+        // On a slow machine one may have come before what it needs.
+        atFirst = restarts();
+      }
     }
     restarted.addAll(restarts());
-    restarted.removeAll(atTheStart);
+    restarted.removeAll(atFirst);
     print();
   }
 

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** {@code ./chaos --soak} for a moment: too short to say what grows. */
+/** {@code ./chaos --soak} for a moment: too short to say what grows, or was only slow to start. */
 @OnlyWithRelease
 class SoakRunTest {
   private static final int SECONDS = 20;
@@ -40,7 +40,7 @@ class SoakRunTest {
     assertThat(result.jobs()).isBetween((long) BATCH, seconds * PER_SECOND + BATCH);
     assertThat(result.faults()).isEmpty();
     assertThat(result.findings())
-        .filteredOn(finding -> !finding.rule().contains("not grow"))
+        .filteredOn(finding -> !finding.rule().matches(".* not grow|no process was started again"))
         .allMatch(Finding::holds);
     assertThat(lines)
         .anyMatch(line -> line.matches("server.* MB resident, .* threads, .* open files"))
