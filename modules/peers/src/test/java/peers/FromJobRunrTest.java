@@ -11,7 +11,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.test.HoldfastExtension;
 import dev.holdfast.test.TestTime;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.JobContext;
 import java.time.Duration;
@@ -76,7 +76,7 @@ class FromJobRunrTest {
 
   /** It polls every five seconds at best, so this takes a while. */
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_method_is_a_kind_and_its_server_is_a_worker() throws Exception {
     // region old-start
     JobRunr.configure()

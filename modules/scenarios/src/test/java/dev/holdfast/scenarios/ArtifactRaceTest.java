@@ -8,7 +8,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Two workers publish the same artifact, because the first was frozen past its lease. */
 @Durable
 @ExtendWith(WorldExtension.class)
-@OnlyWithAll
+@OnlyWithRelease
 class ArtifactRaceTest {
   /** Reads a file over and over: it must not be there, and then be whole for ever. */
   private static final class Watcher implements AutoCloseable {

@@ -10,6 +10,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,9 +24,10 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
+@OnlyWithAll
 class BadJobTest {
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_job_without_handler_fails_at_once_and_its_worker_continues(World world) {
     world.worker().env("HOLDFAST_WORKER_UNKNOWN_KIND_TIMEOUT", "0s").start();
     JobStatus failed = world.await(world.enqueue("unheard-of", "{}"), JobState.FAILED);
@@ -38,7 +40,7 @@ class BadJobTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_payload_the_handler_cannot_read_fails_at_once(World world) {
     world.worker().start();
     JobStatus failed = world.await(world.enqueue("work", "no record"), JobState.FAILED);

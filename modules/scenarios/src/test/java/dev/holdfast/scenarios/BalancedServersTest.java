@@ -12,7 +12,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Two servers of one database behind a balancer that knows nothing of sessions. */
-@OnlyWithAll
+@OnlyWithRelease
 @Durable
 @ExtendWith(WorldExtension.class)
 class BalancedServersTest {

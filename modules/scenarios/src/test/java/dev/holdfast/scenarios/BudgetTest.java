@@ -17,7 +17,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.util.List;
 import java.util.Objects;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
-@OnlyWithAll
+@OnlyWithRelease
 class BudgetTest {
   @Test
   void a_job_that_fails_every_time_ends_with_retries_exhausted_and_the_cause_kept(World world) {

@@ -11,7 +11,7 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Living;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The clip job, with a real ffmpeg on a real video, under kills and cancels. */
-@OnlyWithAll
+@OnlyWithRelease
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)

@@ -3,7 +3,7 @@ package dev.holdfast.scenarios;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.embedded.EmbeddedPostgres;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestServer;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
@@ -65,7 +65,7 @@ class CommandErrorsTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_file_of_settings_is_found_where_the_command_runs(World world) throws IOException {
     Files.writeString(world.folder().resolve("holdfast.yaml"), "worker: {concurency: 3}");
     isRefused(world.launch("worker").run(), 10, "did you mean 'worker.concurrency'");
@@ -95,7 +95,7 @@ class CommandErrorsTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void dev_reports_a_folder_that_cannot_be_created(Processes processes) throws IOException {
     Path file = Files.createFile(processes.folder().resolve("a file"));
     Path below = file.resolve("below it");
@@ -103,7 +103,7 @@ class CommandErrorsTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void dev_reports_a_database_port_in_use_and_starts_no_server(Processes processes)
       throws IOException {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -114,7 +114,7 @@ class CommandErrorsTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void dev_reports_an_http_port_in_use_before_it_creates_anything(Processes processes)
       throws IOException {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -150,7 +150,7 @@ class CommandErrorsTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void handlers_that_cannot_be_loaded_end_the_worker(World world) throws IOException {
     Path folder = world.folder().resolve("broken");
     Path services = Files.createDirectories(folder.resolve("META-INF").resolve("services"));

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Extent;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -15,13 +15,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @Durable
 @ExtendWith(WorldExtension.class)
-@OnlyWithAll
+@OnlyWithRelease
 class ConcurrentWorkersTest {
   private static final int JOBS = Extent.of(2_000, 20_000);
   private static final int BATCH = 1_000;
 
   static IntStream crowds() {
-    return Extent.isAll() ? IntStream.of(2, 8) : IntStream.of(3);
+    return Extent.isRelease() ? IntStream.of(2, 8) : IntStream.of(3);
   }
 
   @ParameterizedTest

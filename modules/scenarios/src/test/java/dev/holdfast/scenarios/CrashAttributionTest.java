@@ -8,7 +8,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Handlers that exhaust the heap of their worker process, beside harmless ones. */
 @Durable
-@OnlyWithAll
+@OnlyWithRelease
 @Execution(ExecutionMode.CONCURRENT)
 @ExtendWith(WorldExtension.class)
 class CrashAttributionTest {

@@ -16,7 +16,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Extent;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestServer;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** How {@code holdfast dev} ends, and what the next one in its folder finds. */
-@OnlyWithAll
+@OnlyWithRelease
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class DevTest {
@@ -63,7 +63,7 @@ class DevTest {
   }
 
   static Stream<Boolean> whetherTheServerIsKilledToo() {
-    return Extent.isAll() ? Stream.of(false, true) : Stream.of(true);
+    return Extent.isRelease() ? Stream.of(false, true) : Stream.of(true);
   }
 
   @ParameterizedTest

@@ -8,6 +8,7 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Markdown;
 import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
 import java.io.IOException;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** {@code holdfast dev --with}: programs that run beside it and end with it. */
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
+@OnlyWithAll
 class DevWithTest {
   private static final Path PYTHON = Markdown.ROOT.resolve("sdk/python");
 
@@ -60,7 +62,7 @@ class DevWithTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void where_keys_are_required_a_program_gets_one_that_is_revoked_at_the_end() throws Exception {
     ChildProcess first = DevTest.dev(processes).start();
     Launch.Answer made = processes.launch("keys", "create", "--role", "admin").run();

@@ -7,7 +7,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 @Durable
 @ExtendWith(WorldExtension.class)
-@OnlyWithAll
+@OnlyWithRelease
 class EffectTest {
   private static final int WORKERS = 3;
   private static final int KILLS = 6;

@@ -13,6 +13,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
+@OnlyWithAll
 class FreezeTest {
   @Test
   void the_late_result_of_a_frozen_worker_is_rejected_and_the_worker_continues(World world) {
@@ -52,7 +54,7 @@ class FreezeTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_frozen_worker_cannot_commit_its_effect_after_another_has(World world) {
     Path gate = world.gate("go");
     ChildProcess frozen = world.worker().start();

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dev.holdfast.scenarios.UserProjects.Shown;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.AssembledProgram;
 import dev.holdfast.testkit.program.Launch;
@@ -57,7 +57,7 @@ class InstalledLibraryTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_separate_project_builds_tests_and_runs_with_the_library(TestDatabase databases)
       throws IOException {
     List<Shown> shown = shown("README.md");
@@ -118,7 +118,7 @@ class InstalledLibraryTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_spring_boot_application_builds_tests_and_runs_with_the_starter(TestDatabase databases)
       throws Exception {
     List<Shown> shown = shown("examples/spring-shop/README.md");
@@ -169,14 +169,14 @@ class InstalledLibraryTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void maven_itself_may_run_on_an_older_jdk() throws IOException {
     maven.env("JAVA_HOME", olderJdk()).run(checkout, "mvn -DskipTests -pl modules/process install");
     assertThat(maven.installed()).contains("holdfast-process");
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void without_a_suitable_jdk_the_message_says_what_to_set() throws IOException {
     Files.writeString(checkout.resolve("toolchains.xml"), "<toolchains/>");
     List<String> said =

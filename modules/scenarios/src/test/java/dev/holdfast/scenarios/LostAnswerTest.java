@@ -21,6 +21,7 @@ import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
 import java.sql.Connection;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** The database has committed, but its response is lost. */
 @Durable
 @ExtendWith(WorldExtension.class)
+@OnlyWithAll
 class LostAnswerTest {
   private final World world;
   private final TestDatabase database;
@@ -105,7 +107,7 @@ class LostAnswerTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_settle_in_the_handlers_transaction_is_known_to_have_happened() {
     ChildProcess worker = workerThroughProxy();
     JobId job = JobId.next();
@@ -122,7 +124,7 @@ class LostAnswerTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_repeated_settle_is_not_a_late_result() {
     ChildProcess worker = workerThroughProxy();
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'SUCCEEDED'");
@@ -136,7 +138,7 @@ class LostAnswerTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_claim_whose_response_was_lost_is_released_without_using_budget() {
     world.enqueue("work", new ScenarioKinds.Work(0));
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");

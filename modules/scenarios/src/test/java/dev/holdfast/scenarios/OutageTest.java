@@ -13,7 +13,7 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.FaultProxy;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
 import java.nio.file.Path;
@@ -41,7 +41,7 @@ class OutageTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void an_outage_longer_than_the_lease_causes_no_mass_requeue() throws InterruptedException {
     try (OwnServer server = OwnServer.start();
         World world = server.world()) {
@@ -112,7 +112,7 @@ class OutageTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void workers_disconnected_for_several_leases_continue_and_requeue_nothing(
       World world, TestDatabase database) {
     try (FaultProxy proxy = FaultProxy.before(database)) {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Behind PgBouncer in transaction mode, with fewer connections to the server than clients. */
-@OnlyWithAll
+@OnlyWithRelease
 @Durable
 @ExtendWith(WorldExtension.class)
 class PoolerTest {

@@ -10,7 +10,7 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Living;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,7 +28,7 @@ class ProgramsTest {
       Path.of("..", "..", "examples", "programs", "holdfast.yaml").toAbsolutePath().normalize();
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void the_examples_run_unchanged(World world) throws IOException {
     world.worker("--config", EXAMPLES.toString()).env("HOLDFAST_FOLDER", "data").start();
     Path text = Files.writeString(world.folder().resolve("text"), "a rose is\na rose\n");
@@ -85,7 +85,7 @@ class ProgramsTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void the_scratch_folder_of_a_failed_job_can_be_inspected_and_cleaned_up(World world)
       throws IOException {
     Files.writeString(

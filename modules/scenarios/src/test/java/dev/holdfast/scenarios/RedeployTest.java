@@ -17,6 +17,7 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,12 +33,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
+@OnlyWithAll
 class RedeployTest {
   private static final int REDEPLOYS = 3;
   private static final String LONG_LEASE = "30";
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void redeploys_under_load_lose_no_job_and_repeat_none(World world) {
     // Long leases: a machine that stands still for a second must not look like a dead worker.
     ChildProcess current = withLongLeases(world).start();
@@ -95,7 +97,7 @@ class RedeployTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void the_job_of_a_handler_that_ignores_the_shutdown_is_released(World world) {
     Path gate = world.gate("go");
     ChildProcess old = withLongLeases(world).env("SHUTDOWN_TIMEOUT_SEC", "0.5").start();
@@ -108,7 +110,7 @@ class RedeployTest {
   }
 
   @ParameterizedTest
-  @OnlyWithAll
+  @OnlyWithRelease
   @CsvSource({"TERM, TERM, 143", "TERM, INT, 130"})
   void a_second_signal_ends_the_worker_at_once_and_its_job_is_recovered(
       String first, String second, int code, World world) throws Exception {
@@ -137,7 +139,7 @@ class RedeployTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_stopping_worker_claims_no_more_jobs(World world) {
     Path gate = world.gate("go");
     ChildProcess worker = world.worker().start();

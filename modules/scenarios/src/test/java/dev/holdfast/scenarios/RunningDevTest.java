@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.AssembledProgram;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What a person does while {@code holdfast dev} runs, in the same folder. */
-@OnlyWithAll
+@OnlyWithRelease
 @Execution(ExecutionMode.CONCURRENT)
 class RunningDevTest {
   private static final Processes processes = new Processes();

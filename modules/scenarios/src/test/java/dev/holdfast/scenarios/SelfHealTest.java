@@ -12,7 +12,7 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Extent;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.workspace.WorkspaceJob;
 import java.io.IOException;
@@ -97,7 +97,7 @@ class SelfHealTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_worker_process_sends_all_metrics_of_steps_to_statsd(World world) throws Exception {
     prepare(world);
     Files.writeString(
@@ -193,7 +193,7 @@ class SelfHealTest {
 
   /** A kill hits all jobs that run at that moment, each at a different point. */
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void wherever_its_worker_is_killed_a_job_ends_with_the_same_files(World world) throws Exception {
     prepare(world);
     JobId undisturbed = enqueued(world);

@@ -14,6 +14,7 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
+@OnlyWithAll
 class ServerProcessTest {
   private static final Path WORKER =
       Path.of("..", "..", "examples", "curl", "worker.sh").toAbsolutePath().normalize();
@@ -73,7 +75,7 @@ class ServerProcessTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_worker_of_sh_and_curl_runs_a_job_from_its_lease_to_its_completion() {
     String hostile =
         "{\"text\": \"a \\\"quoted\\\" \\\\ and ü\", \"kind\": \"x\", \"payload\": {\"resources\": {}}}";
@@ -94,7 +96,7 @@ class ServerProcessTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_worker_of_sh_and_curl_reports_failures_and_receives_cancels() {
     String url = url(server());
     // Says what it does not like about the first one, and never ends by itself with the second.
@@ -132,7 +134,7 @@ class ServerProcessTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_signal_stops_the_server_while_long_polls_wait() {
     ChildProcess server = server();
     String url = url(server);
@@ -148,7 +150,7 @@ class ServerProcessTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void once_a_key_exists_commands_require_one() throws IOException {
     String url = url(server());
     Launch.Answer made = world.launch("keys", "create", "--role", "admin", "--server", url).run();

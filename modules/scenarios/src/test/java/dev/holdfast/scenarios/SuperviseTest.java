@@ -20,7 +20,7 @@ import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.Living;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -188,7 +188,7 @@ class SuperviseTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_toxic_job_fails_at_its_third_crash_and_the_others_succeed(World world) {
     JobId toxic = world.enqueue("halt", "{}");
     for (int i = 0; i < 40; i++) {
@@ -206,7 +206,7 @@ class SuperviseTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_job_that_exhausts_the_heap_ends_its_process_and_is_reported_as_out_of_memory(World world) {
     supervise(world, 1, 4).start();
     JobId greedy = world.holdfast().enqueue(Job.of("hoard").maxCrashes(0)).id();
@@ -242,7 +242,7 @@ class SuperviseTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_frozen_worker_of_a_killed_supervisor_is_killed_by_the_next_one(World world)
       throws Exception {
     ChildProcess supervisor = supervise(world, 1, 4).start();
@@ -262,7 +262,7 @@ class SuperviseTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_stop_under_load_loses_no_job_and_repeats_none(World world) {
     Producer producer = Producer.start(world, () -> Job.of("work", new ScenarioKinds.Work(30)));
     for (int i = 0; i < 2; i++) {
@@ -281,7 +281,7 @@ class SuperviseTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void an_outage_of_the_database_ends_no_worker() throws Exception {
     try (OwnServer server = OwnServer.start();
         World world = server.world()) {
@@ -305,7 +305,7 @@ class SuperviseTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_pause_lets_running_jobs_finish_and_keeps_new_ones_waiting(World world) {
     ChildProcess supervisor = supervise(world, 1, 4).start();
     Path gate = world.gate("go");
@@ -337,7 +337,7 @@ class SuperviseTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void the_output_of_a_worker_can_be_followed(World world) {
     supervise(world, 1, 4).start();
     ChildProcess follower = world.launch("logs", DEFAULT, "--follow").begin();
@@ -360,7 +360,7 @@ class SuperviseTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_second_supervisor_of_a_name_is_rejected_and_one_of_another_shares_the_work(World world) {
     supervise(world, 1, 2).start();
     Launch.Answer second = supervise(world, 1, 2).run();
@@ -376,7 +376,7 @@ class SuperviseTest {
   }
 
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_supervisor_whose_workers_cannot_start_reports_it_and_stops_restarting_them(World world) {
     ChildProcess supervisor =
         supervise(world, 1, 2)

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.scenarios.UserProjects.Shown;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** docs/tutorial.md from its first command to its last, but for the database of {@code dev}. */
 @Durable
-@OnlyWithAll
+@OnlyWithRelease
 @ExtendWith(WorldExtension.class)
 class TutorialTest {
   private static final int READERS = 20;

@@ -17,7 +17,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
-@OnlyWithAll
+@OnlyWithRelease
 class WrongClockTest {
   @ParameterizedTest
   @CsvSource({"+1h, 3600", "-1h, -3600"})

@@ -2,7 +2,7 @@ package dev.holdfast.sdk;
 
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.Extent;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -10,8 +10,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * The conformance kit of {@code sdk/conformance}: workers of the Java, Python and TypeScript
- * libraries pass its scenarios, and a worker with a fault fails each of them. {@code ./test} runs
- * the quick ones, and {@code ./test --all} every one, a mix of jobs under kills, and the benchmark.
+ * libraries pass its scenarios, and a worker with a fault fails each of them. {@code ./test --all}
+ * runs the quick ones, and {@code ./test --release} every one, a mix of jobs under kills, and the
+ * benchmark.
  */
 @ExtendWith(DatabaseExtension.class)
 class ConformanceTest {
@@ -23,7 +24,7 @@ class ConformanceTest {
 
   @Test
   void every_library_passes_and_every_fault_is_found() {
-    if (Extent.isAll()) {
+    if (Extent.isRelease()) {
       kit("run", "--libraries", "--faulty", "--parallel", "16");
     } else {
       List<String> quick = List.of("--libraries", "--faulty", "--quick", "--parallel", "8");
@@ -33,14 +34,14 @@ class ConformanceTest {
 
   /** The full size is described in the kit's README. */
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void jobs_survive_kills_of_workers_and_server() {
     kit("mix", "--libraries", "--jobs", "2000", "--kills", "8", "--restarts", "2");
   }
 
   /** Whether memory grows; how fast it is depends on what else the machine does. */
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void memory_does_not_grow_with_the_number_of_jobs() {
     kit("bench", "--libraries", "--jobs", "10000");
   }

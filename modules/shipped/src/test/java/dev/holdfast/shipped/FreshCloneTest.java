@@ -4,14 +4,16 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.page.Browser;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -29,6 +31,10 @@ class FreshCloneTest {
   private static final Duration PLAY = Duration.ofMinutes(5);
   private static final String ID = "([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})";
 
+  /** The views in the menu of the page. */
+  private static final String LINKS =
+      "return [...document.querySelectorAll('nav a')].map(a => a.getAttribute('href'))";
+
   private final Path clone = FreshClone.built();
   private final String mark = UUID.randomUUID().toString();
   private final int port = NewUser.freePort();
@@ -39,6 +45,8 @@ class FreshCloneTest {
   /** The job that is enqueued first and still exists at the end. */
   private String first;
 
+  private final UUID runId = UUID.randomUUID();
+
   // Not in the constructor: if that fails, nothing that it has started is ended.
   @BeforeAll
   void start() throws IOException {
@@ -48,6 +56,13 @@ class FreshCloneTest {
     page = URI.create(dev.awaitLine("^ +page +(http://\\S+)", SOON).group(1));
     assertThat(page.getPort()).isEqualTo(port);
     first = id(run("./holdfast", "enqueue", "echo", "{\"n\": 1}", "--watch"));
+    post("{\"kind\": \"echo\", \"runId\": \"%s\", \"runKey\": \"step-1\"}".formatted(runId));
+  }
+
+  private String post(String job) {
+    String json = "Content-Type: application/json";
+    List<String> answer = run("curl", "-sS", "--fail", "-H", json, "-d", job, page + "/v1/jobs");
+    return answer.getLast().replaceFirst(".*\"id\":\"" + ID + "\".*", "$1");
   }
 
   private ChildProcess begin(String... command) {
@@ -95,29 +110,41 @@ class FreshCloneTest {
   @Test
   @Order(2)
   void every_view_of_the_page_shows_something_and_no_error() {
+    Map<String, List<String>> views = new LinkedHashMap<>();
+    views.put("#/", List.of("Overview", "Ended jobs per second"));
+    views.put("#/queues", List.of("Queues", "default"));
+    views.put("#/jobs", List.of("Jobs", "echo", "succeeded"));
+    views.put("#/runs", List.of("Runs", "echo", "succeeded"));
+    views.put("#/failures", List.of("Failures", "No job has failed"));
+    views.put("#/schedules", List.of("Schedules", "There is no schedule"));
+    views.put("#/workers", List.of("Workers", "worker:default:0", "healthy"));
+    views.put("#/info", List.of("Info", "PostgreSQL", "HOLDFAST_SERVER_PORT"));
+    Map<String, List<String>> details = new LinkedHashMap<>();
+    details.put("#/queues/default", List.of("default", "echo", "worker:default:0"));
+    details.put("#/jobs/" + first, List.of("echo", "succeeded", first));
+    details.put("#/runs/" + runId, List.of("echo", "succeeded", "step-1"));
+    details.put("#/workers/worker:default:0", List.of("worker:default:0", "healthy"));
     try (Browser browser = Browser.start()) {
-      see(browser, "", "Overview", "Ended jobs per second");
-      see(browser, "#/queues", "Queues", "default");
-      see(browser, "#/jobs", "Jobs", "echo", "succeeded");
-      see(browser, "#/jobs/" + first, "echo", "succeeded", first);
-      see(browser, "#/workers", "Workers", "worker:default:0", "healthy");
-      see(browser, "#/info", "Info", "PostgreSQL", "HOLDFAST_SERVER_PORT");
+      views.forEach((view, texts) -> see(browser, view, texts));
+      assertThat((List<?>) browser.script(LINKS)).isEqualTo(List.copyOf(views.keySet()));
+      details.forEach((view, texts) -> see(browser, view, texts));
     }
   }
 
   /** Opens the page by its URL and waits until it shows these texts. */
-  private void see(Browser browser, String view, String... texts) {
+  private void see(Browser browser, String view, List<String> texts) {
     browser.open(page, view);
     browser.awaitLive();
     browser.awaitElement("main h1");
-    browser.awaitText(texts);
+    browser.awaitText(texts.toArray(String[]::new));
+    assertThat(browser.has("main .notice.bad")).as(view).isFalse();
     assertThat(browser.errors()).as(view).isEmpty();
   }
 
   /** The README runs it too. */
   @Test
   @Order(3)
-  @OnlyWithAll
+  @OnlyWithRelease
   void the_demo_plays_to_its_end() {
     assertThat(run("./holdfast", "demo"))
         .anyMatch(line -> line.contains("!! kill -9 of worker:demo:0"))
@@ -136,17 +163,7 @@ class FreshCloneTest {
   void jobs_enqueued_by_hand_and_over_http_succeed() {
     List<String> watched = run("./holdfast", "enqueue", "sleep", "{\"seconds\": 1}", "--watch");
     assertThat(watched.getLast()).isEqualTo(id(watched) + " SUCCEEDED  {\"slept\": 1.0}");
-    List<String> answer =
-        run(
-            "curl",
-            "-sS",
-            "--fail",
-            "-H",
-            "Content-Type: application/json",
-            "-d",
-            "{\"kind\": \"sleep\", \"payload\": {\"seconds\": 1}}",
-            page + "/v1/jobs");
-    String id = answer.getLast().replaceFirst(".*\"id\":\"" + ID + "\".*", "$1");
+    String id = post("{\"kind\": \"sleep\", \"payload\": {\"seconds\": 1}}");
     Awaitility.await()
         .atMost(SOON)
         .until(

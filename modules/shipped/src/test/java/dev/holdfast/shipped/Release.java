@@ -23,9 +23,8 @@ final class Release {
   private Release() {}
 
   /**
-   * The folder with the archives: for a release all of them that this machine has the tools for,
-   * otherwise those that need neither a mirror nor minutes. Whoever works on these tests names one
-   * that is there already, {@code RELEASE=… ./test --all}.
+   * The folder with the archives, all of them that this machine has the tools for. Whoever works on
+   * these tests names one that is there already, {@code RELEASE=… ./test --release}.
    */
   static synchronized Path folder() {
     String given = System.getenv().getOrDefault("RELEASE", "");
@@ -33,11 +32,8 @@ final class Release {
       made = Path.of(given);
     }
     if (made == null) {
-      String parts = "tar,runtime,deb";
-      if (Boolean.getBoolean("holdfast.test.release")) {
-        parts += has("mmdebstrap") && has("umoci") && isRoot() ? ",central,image" : ",central";
-      }
-      made = build(TARGET.resolve("release"), parts);
+      boolean image = has("mmdebstrap") && has("umoci") && isRoot();
+      made = build(TARGET.resolve("release"), "tar,runtime,deb,central" + (image ? ",image" : ""));
     }
     return made;
   }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The documents as a website. mkdocs refuses links that lead nowhere, and pages it cannot read. */
-@OnlyWithAll
+@OnlyWithRelease
 class SiteTest {
   private static final Path CHECKOUT = Path.of("../..").toAbsolutePath().normalize();
 

@@ -7,9 +7,11 @@ import dev.holdfast.simulation.compare.Comparison;
 import dev.holdfast.simulation.compare.Races;
 import dev.holdfast.simulation.compare.RandomCalls;
 import dev.holdfast.simulation.kernel.Scheduler;
+import dev.holdfast.testkit.OnlyWithAll;
 import org.junit.jupiter.api.Test;
 
 /** The model and PostgreSQL answer the same calls the same, and have the same rows afterwards. */
+@OnlyWithAll
 class ComparisonTest {
   @Test
   void random_calls_do_the_same_on_the_model_and_on_postgresql() throws Exception {

@@ -9,6 +9,7 @@ import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.planted.PlantedFault;
 import dev.holdfast.simulation.planted.PlantedSearch;
 import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /** Faults that are planted into the code are found; all of them by {@code ./simulate --planted}. */
+@OnlyWithAll
 class PlantedFaultsTest {
   private static final Path CHECKOUT = Path.of("../..");
 
@@ -57,7 +59,7 @@ class PlantedFaultsTest {
     assertThat(new PlantedSearch(CHECKOUT).search(PlantedFault.named(name)).found()).isNotNull();
   }
 
-  @OnlyWithAll
+  @OnlyWithRelease
   @ParameterizedTest
   @MethodSource("found")
   void a_planted_fault_is_found_by_its_tool(String name) throws Exception {

@@ -7,8 +7,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * For tests of what only a release makes, which takes many minutes and downloads packages: run by
- * {@code ./test --all -Dtest.release=true}.
+ * For tests of what only a release makes, and for those that take longest and whose behaviour other
+ * tests cover more cheaply: run by {@code ./test --release}.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

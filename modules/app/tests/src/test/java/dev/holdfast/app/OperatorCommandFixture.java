@@ -9,7 +9,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each test runs on the database and, with {@code ./test --all}, also through a server. */
+/** Each test runs on the database and, with {@code ./test --release}, also through a server. */
 @ParameterizedClass(name = "{0}")
 @MethodSource("dev.holdfast.app.OperatorCommandFixture#routes")
 abstract class OperatorCommandFixture extends CommandFixture {
@@ -22,7 +22,7 @@ abstract class OperatorCommandFixture extends CommandFixture {
   @Parameter Route route;
 
   static List<Route> routes() {
-    return Extent.isAll() ? List.of(Route.values()) : List.of(Route.DATABASE);
+    return Extent.isRelease() ? List.of(Route.values()) : List.of(Route.DATABASE);
   }
 
   @BeforeEach

@@ -24,7 +24,7 @@ import dev.holdfast.server.routing.AnswerCache;
 import dev.holdfast.server.routing.RequestHandler;
 import dev.holdfast.server.routing.Router;
 import dev.holdfast.testkit.DatabaseExtension;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import io.helidon.webserver.WebServer;
 import java.io.IOException;
@@ -121,7 +121,7 @@ class LiveLimitsTest {
 
   /** A slow poll is followed by a rest of ten seconds; a page that is opened then is not empty. */
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void a_new_subscriber_does_not_wait_for_the_end_of_a_rest() throws Exception {
     List<Duration> waits = new ArrayList<>();
     // Several times, because the machine may stall for as long as a rest.

@@ -17,7 +17,7 @@ import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.RunningServer;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.page.OpenPageTest;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Many open pages cause no more database queries than a few. */
-@OnlyWithAll
+@OnlyWithRelease
 public class ResponseCacheTest extends ApiTest {
   /** The requests that each page repeats; {@link OpenPageTest} checks that these are all. */
   public static final List<List<String>> VIEWS =

@@ -8,7 +8,7 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.testkit.ChildProcess;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
  * are pinned in the folder {@code openapi} of this module; they are installed below {@code target},
  * and where that is not possible the test is left out and says so.
  */
-@OnlyWithAll
+@OnlyWithRelease
 public class OpenApiToolsTest extends ServerTest {
   private static final Path TOOLS = Path.of("openapi").toAbsolutePath();
   private static final Path INSTALLED = Path.of("target", "openapi").toAbsolutePath();

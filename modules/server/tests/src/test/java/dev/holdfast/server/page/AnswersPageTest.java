@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Why a job does not run, what it is about, and what can be done about it, also on a phone. */
+@OnlyWithAll
 class AnswersPageTest extends InBrowser {
   /** Those that are out of the window, which nobody can press. */
   private static final String OUT_OF_SIGHT =

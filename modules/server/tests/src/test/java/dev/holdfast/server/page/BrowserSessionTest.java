@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.RunningServer;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.openqa.selenium.Keys;
 
 /** The page with missing or limited permissions; each test has its own server. */
+@OnlyWithAll
 public class BrowserSessionTest extends InBrowser {
   BrowserSessionTest(TestDatabase db) {
     super(db);

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 
 /** Finding jobs and failures on the page, and what is offered to do about problems. */
+@OnlyWithAll
 class FindPageTest extends InBrowser {
   FindPageTest(TestDatabase db) {
     super(db);

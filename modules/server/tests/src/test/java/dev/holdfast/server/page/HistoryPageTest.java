@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** History on the page: a queue over minutes to days, and the last jobs of schedules. */
+@OnlyWithAll
 class HistoryPageTest extends InBrowser {
   // Three days of a queue with three kinds, in all steps that there are; nothing is known before.
   private static final String HISTORY =

@@ -7,6 +7,7 @@ import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Cancels, retries and commands, given on the page. */
+@OnlyWithAll
 class JobActionsPageTest extends PageFixture {
   JobActionsPageTest(TestDatabase db) {
     super(db);

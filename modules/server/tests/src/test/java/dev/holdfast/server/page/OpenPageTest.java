@@ -9,6 +9,7 @@ import dev.holdfast.server.Flow;
 import dev.holdfast.server.live.ResponseCacheTest;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
 import java.time.Duration;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A page that stays open for long and under load: few requests, bounded memory. */
+@OnlyWithAll
 public class OpenPageTest extends InBrowser {
   private static final int JOBS_SEEN = Extent.of(1_500, 4_000);
   private static final int ROUNDS = 6;
@@ -53,7 +55,7 @@ public class OpenPageTest extends InBrowser {
 
   /** Like a page left open overnight: thousands of jobs change while the user navigates. */
   @Test
-  @OnlyWithAll
+  @OnlyWithRelease
   void the_memory_of_an_open_page_does_not_grow() {
     enqueued();
     JsonNode task = leased();
@@ -125,9 +127,11 @@ public class OpenPageTest extends InBrowser {
     return Stream.of(String.valueOf(paths).split(" ")).filter(path -> !path.isEmpty()).toList();
   }
 
-  /** One that lists jobs and one that shows a single job; all of them with './test --all'. */
+  /** One that lists jobs and one that shows a single job; all of them with './test --release'. */
   static IntStream views() {
-    return Extent.isAll() ? IntStream.rangeClosed(0, PAGES.length) : IntStream.of(2, PAGES.length);
+    return Extent.isRelease()
+        ? IntStream.rangeClosed(0, PAGES.length)
+        : IntStream.of(2, PAGES.length);
   }
 
   /** There is no schedule and no run, so nothing of the job is on those pages. */

@@ -15,6 +15,7 @@ import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.queue.health.WorkerProcesses;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.page.Browser;
 import java.nio.charset.StandardCharsets;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Enqueueing on the page, runs as graphs, workers with their logs, and changes as one patch. */
+@OnlyWithAll
 class OperatePageTest extends InBrowser {
   private static final String WORKER = "worker:work:0";
   private static final WorkerLogs.Name LOG = new WorkerLogs.Name("here", WORKER);

@@ -3,6 +3,7 @@ package dev.holdfast.server.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.server.Document;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,6 +11,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** The API reference in a browser, from the assembled program. */
+@OnlyWithAll
 public class ReferencePageTest extends InBrowser {
   /** What the page shows of each operation. */
   private static final String OPERATIONS =

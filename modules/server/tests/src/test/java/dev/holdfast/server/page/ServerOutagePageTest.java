@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.job.Job;
 import dev.holdfast.server.RunningServer;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A page during an outage of its server. */
-@OnlyWithAll
+@OnlyWithRelease
 public class ServerOutagePageTest extends InBrowser {
   ServerOutagePageTest(TestDatabase db) {
     super(db);
