@@ -109,7 +109,7 @@ public final class Simulate implements Callable<Integer> {
                           switches.addAndGet(outcome.switches());
                           if (outcome.violation() != null) {
                             broken.incrementAndGet();
-                            report(simulator.run(each, true));
+                            report(outcome.violation(), simulator.run(each, true));
                           }
                           synchronized (counts) {
                             outcome.counts().forEach((k, v) -> counts.merge(k, v, Integer::sum));
@@ -135,12 +135,20 @@ public final class Simulate implements Callable<Integer> {
     return broken.get() == 0 ? 0 : 1;
   }
 
-  private static void report(Outcome outcome) {
-    List<String> lines = outcome.lines();
+  /**
+   * @param again the same seed with its trace; the same run unless something in it reads a real
+   *     clock
+   */
+  private static void report(String violation, Outcome again) {
+    List<String> lines = again.lines();
     synchronized (System.out) {
-      System.out.printf("seed %d broke a rule; the last %d lines:%n", outcome.seed(), LINES);
+      System.out.printf("seed %d broke a rule: %s%n", again.seed(), violation);
+      if (!violation.equals(again.violation())) {
+        System.out.printf("which its second run did not: %s%n", again.violation());
+      }
+      System.out.printf("the last %d lines:%n", LINES);
       lines.subList(Math.max(0, lines.size() - LINES), lines.size()).forEach(System.out::println);
-      System.out.printf("again, with its whole trace: ./simulate --seed %d%n", outcome.seed());
+      System.out.printf("again, with its whole trace: ./simulate --seed %d%n", again.seed());
     }
   }
 

@@ -21,6 +21,7 @@ final class Network {
   private final Observer observer;
   private final SimulatedProcess database;
   private final Map<String, Long> cutUntil = new HashMap<>();
+  private final Map<String, Long> gaveUp = new HashMap<>();
   private long allCutUntil;
   private long slowUntil;
   private double lossy;
@@ -61,6 +62,11 @@ final class Network {
 
   boolean isAllCut() {
     return scheduler.now() < allCutUntil;
+  }
+
+  /** When a process has given up a call that it made while it was cut off: maybe seconds later. */
+  long gaveUpAt(String process) {
+    return gaveUp.getOrDefault(process, Long.MIN_VALUE);
   }
 
   /** Something that happens in the database itself. */
@@ -109,6 +115,7 @@ final class Network {
     if (isCut(process)) {
       // Refused at once, or not answered before the client gives up.
       travel(random.nextBoolean() ? 0 : random.nextLong(8_000 * MILLI));
+      gaveUp.put(process, scheduler.now());
       throw new SourceUnavailableException("the database does not answer", lost());
     }
     Fate fate = fate();

@@ -98,7 +98,7 @@ final class SimulatedWorker {
 
   /** Since when nothing has disturbed it. */
   long calmSince() {
-    return lastDisturbed;
+    return Math.max(lastDisturbed, network.gaveUpAt(name()));
   }
 
   /** Ends like a process that got SIGTERM. */
