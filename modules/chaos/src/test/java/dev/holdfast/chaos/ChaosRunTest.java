@@ -3,6 +3,7 @@ package dev.holdfast.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.chaos.check.Finding;
+import dev.holdfast.testkit.OnlyWithAll;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code ./chaos} for a short while; with {@code -Dchaos.full=true} also with every fault. */
+@OnlyWithAll
 class ChaosRunTest {
   @TempDir Path folder;
 

@@ -3,6 +3,7 @@ package dev.holdfast.shipped;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.Extent;
+import dev.holdfast.testkit.OnlyWithAll;
 import java.io.IOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -56,7 +57,7 @@ class DocumentsTest {
     return names;
   }
 
-  /** What a newcomer reads first; the others are for those who run all tests. */
+  /** What a newcomer reads first; the others are for a release. */
   private static boolean isRead(String name) {
     return Extent.isRelease()
         || name.equals("README.md")
@@ -77,6 +78,7 @@ class DocumentsTest {
     return names;
   }
 
+  @OnlyWithAll
   @ParameterizedTest
   @MethodSource("withCommands")
   void the_commands_of_a_document_print_what_it_shows(String name) throws IOException {

@@ -35,6 +35,10 @@ class FreshCloneTest {
   private static final String LINKS =
       "return [...document.querySelectorAll('nav a')].map(a => a.getAttribute('href'))";
 
+  /** The first worker that the page shows. */
+  private static final String WORKER =
+      "return document.querySelector('main a[href^=\"#/workers/\"]').getAttribute('href')";
+
   private final Path clone = FreshClone.built();
   private final String mark = UUID.randomUUID().toString();
   private final int port = NewUser.freePort();
@@ -123,10 +127,12 @@ class FreshCloneTest {
     details.put("#/queues/default", List.of("default", "echo", "worker:default:0"));
     details.put("#/jobs/" + first, List.of("echo", "succeeded", first));
     details.put("#/runs/" + runId, List.of("echo", "succeeded", "step-1"));
-    details.put("#/workers/worker:default:0", List.of("worker:default:0", "healthy"));
     try (Browser browser = Browser.start()) {
       views.forEach((view, texts) -> see(browser, view, texts));
       assertThat((List<?>) browser.script(LINKS)).isEqualTo(List.copyOf(views.keySet()));
+      see(browser, "#/workers", views.get("#/workers"));
+      // Its address names its supervisor too.
+      details.put((String) browser.script(WORKER), List.of("worker:default:0", "healthy"));
       details.forEach((view, texts) -> see(browser, view, texts));
     }
   }

@@ -7,6 +7,7 @@ import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.programs.Program;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.artifact.FolderStore;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the page updates by itself, and what jobs and programs write into it. */
+@OnlyWithAll
 class LivePageTest extends PageFixture {
   LivePageTest(TestDatabase db) {
     super(db);
