@@ -9,7 +9,6 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
-import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.nio.file.Path;
@@ -24,7 +23,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
-@OnlyWithAll
 class BadJobTest {
   @Test
   @OnlyWithRelease

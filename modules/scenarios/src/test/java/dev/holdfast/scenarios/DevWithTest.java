@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Markdown;
-import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.testkit.program.Processes;
@@ -23,7 +22,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** {@code holdfast dev --with}: programs that run beside it and end with it. */
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
-@OnlyWithAll
 class DevWithTest {
   private static final Path PYTHON = Markdown.ROOT.resolve("sdk/python");
 

@@ -20,7 +20,6 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.FaultProxy;
-import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.testkit.program.Launch;
@@ -36,7 +35,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** The database has committed, but its response is lost. */
 @Durable
 @ExtendWith(WorldExtension.class)
-@OnlyWithAll
 class LostAnswerTest {
   private final World world;
   private final TestDatabase database;

@@ -16,7 +16,6 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
-import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
@@ -33,7 +32,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
-@OnlyWithAll
 class RedeployTest {
   private static final int REDEPLOYS = 3;
   private static final String LONG_LEASE = "30";

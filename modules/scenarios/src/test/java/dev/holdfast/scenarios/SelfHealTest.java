@@ -12,7 +12,6 @@ import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Extent;
-import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import dev.holdfast.workspace.WorkspaceJob;
@@ -47,7 +46,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
-@OnlyWithAll
 class SelfHealTest {
   private static final Path EXAMPLE =
       Path.of("..", "..", "examples", "repository-task").toAbsolutePath().normalize();

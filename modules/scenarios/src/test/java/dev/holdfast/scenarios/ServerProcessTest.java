@@ -13,7 +13,6 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.ChildProcess;
 import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
-import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
@@ -30,7 +29,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Durable
 @ExtendWith(WorldExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
-@OnlyWithAll
 class ServerProcessTest {
   private static final Path WORKER =
       Path.of("..", "..", "examples", "curl", "worker.sh").toAbsolutePath().normalize();

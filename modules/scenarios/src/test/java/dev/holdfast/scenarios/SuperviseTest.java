@@ -20,7 +20,6 @@ import dev.holdfast.testkit.Durable;
 import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.Extent;
 import dev.holdfast.testkit.Living;
-import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.program.Launch;
 import java.io.IOException;
@@ -47,7 +46,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Durable
 @Execution(ExecutionMode.CONCURRENT)
 @ExtendWith(WorldExtension.class)
-@OnlyWithAll
 class SuperviseTest {
   private static final String NAME = "here";
   private static final String DEFAULT = "worker:default:0";

@@ -11,6 +11,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Workers without the database, of docs/guides/java.md, and metrics, of docs/operations.md. */
+@OnlyWithAll
 public class GuideTest extends ServerTest {
   private record Mail(String to) {}
 

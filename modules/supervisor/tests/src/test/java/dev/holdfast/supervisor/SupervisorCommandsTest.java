@@ -8,6 +8,7 @@ import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.Living;
+import dev.holdfast.testkit.OnlyWithAll;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** Pause, stop and restart of workers, also of those that ignore commands. */
 @Execution(ExecutionMode.CONCURRENT)
 @ExtendWith(DatabaseExtension.class)
+@OnlyWithAll
 class SupervisorCommandsTest extends SupervisorFixture {
   @Test
   void a_pause_is_reported_and_survives_a_crash_until_a_resume() throws Exception {
