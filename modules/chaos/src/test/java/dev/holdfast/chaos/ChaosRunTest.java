@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.chaos.check.Finding;
 import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.OnlyWithRelease;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code ./chaos} for a short while; with {@code -Dchaos.full=true} also with every fault. */
+/** {@code ./chaos} for a short while; with {@code ./test --release} also with every fault. */
 @OnlyWithAll
 class ChaosRunTest {
   @TempDir Path folder;
@@ -42,7 +42,7 @@ class ChaosRunTest {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "chaos.full", matches = "true")
+  @OnlyWithRelease
   void all_faults_together_break_no_rule() throws Exception {
     Result result = run(Duration.ofMinutes(1), 2, null);
     assertRules(result);

@@ -144,7 +144,9 @@ public final class Simulate implements Callable<Integer> {
     synchronized (System.out) {
       System.out.printf("seed %d broke a rule: %s%n", again.seed(), violation);
       if (!violation.equals(again.violation())) {
-        System.out.printf("which its second run did not: %s%n", again.violation());
+        System.out.printf(
+            "its second run %s%n",
+            again.violation() == null ? "broke none" : "broke another: " + again.violation());
       }
       System.out.printf("the last %d lines:%n", LINES);
       lines.subList(Math.max(0, lines.size() - LINES), lines.size()).forEach(System.out::println);

@@ -21,8 +21,8 @@ public final class Soak implements Disruption {
       "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'";
 
   private static final String RESTARTED =
-      "SELECT supervisor || '/' || component || ' was started again ' || restart_count || ' times'"
-          + " FROM holdfast.health WHERE restart_count > 0";
+      "SELECT supervisor || '/' || component || ' was started again at ' || last_restart"
+          + " FROM holdfast.health WHERE last_restart IS NOT NULL";
 
   private final Database database;
   private final Fleet fleet;

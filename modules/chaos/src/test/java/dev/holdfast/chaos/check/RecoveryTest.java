@@ -96,6 +96,8 @@ class RecoveryTest {
     recovery.outageBegins();
     reap();
     recovery.outageEnds();
+    assertThat(database.count("SELECT count(*) FROM holdfast.event WHERE type = 'requeued:stale'"))
+        .isOne();
     assertThat(recovery.requeued()).isEmpty();
   }
 

@@ -20,7 +20,7 @@ class SoakRunTest {
   private static final int BATCH = 50;
 
   @Test
-  void a_soak_keeps_its_pace_and_looks_at_every_process() throws Exception {
+  void a_soak_is_no_faster_than_asked_and_reports_what_processes_need() throws Exception {
     Options options =
         new Options(
             Duration.ofSeconds(SECONDS),

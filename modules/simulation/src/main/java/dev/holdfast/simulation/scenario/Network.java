@@ -21,7 +21,7 @@ final class Network {
   private final Observer observer;
   private final SimulatedProcess database;
   private final Map<String, Long> cutUntil = new HashMap<>();
-  private final Map<String, Long> gaveUp = new HashMap<>();
+  private final Map<String, Long> hangsUntil = new HashMap<>();
   private long allCutUntil;
   private long slowUntil;
   private double lossy;
@@ -64,9 +64,9 @@ final class Network {
     return scheduler.now() < allCutUntil;
   }
 
-  /** When a process has given up a call that it made while it was cut off: maybe seconds later. */
-  long gaveUpAt(String process) {
-    return gaveUp.getOrDefault(process, Long.MIN_VALUE);
+  /** When a process gives up the last call that it made while it was cut off. */
+  long hangsUntil(String process) {
+    return hangsUntil.getOrDefault(process, Long.MIN_VALUE);
   }
 
   /** Something that happens in the database itself. */
@@ -114,8 +114,9 @@ final class Network {
     travel(latency());
     if (isCut(process)) {
       // Refused at once, or not answered before the client gives up.
-      travel(random.nextBoolean() ? 0 : random.nextLong(8_000 * MILLI));
-      gaveUp.put(process, scheduler.now());
+      long wait = random.nextBoolean() ? 0 : random.nextLong(8_000 * MILLI);
+      hangsUntil.merge(process, scheduler.now() + wait, Math::max);
+      travel(wait);
       throw new SourceUnavailableException("the database does not answer", lost());
     }
     Fate fate = fate();

@@ -98,7 +98,7 @@ final class SimulatedWorker {
 
   /** Since when nothing has disturbed it. */
   long calmSince() {
-    return Math.max(lastDisturbed, network.gaveUpAt(name()));
+    return Math.max(lastDisturbed, network.hangsUntil(name()));
   }
 
   /** Ends like a process that got SIGTERM. */
