@@ -56,6 +56,7 @@ class OutageLogTest extends LibraryTest {
     try (CapturedLog log = new CapturedLog()) {
       proxy.cut();
       until(() -> log.lines(Level.WARN, "HEARTBEAT_DEGRADED").size() == 2);
+      until(() -> !log.lines(Level.WARN, AWAY).isEmpty());
       // The outbox is one more loop that fails.
       goOn.countDown();
       TimeUnit.MILLISECONDS.sleep(6 * QUICK.heartbeat().toMillis());
