@@ -1,36 +1,28 @@
 package dev.holdfast.simulation.kernel;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
-import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs simulated threads, one at a time. Which of those that could run is next, is drawn from the
  * seed; time passes only when none can run, and then jumps to the next timer. The same seed
  * therefore gives the same run.
- *
- * <p>A simulated thread is a virtual thread of the JDK whose scheduler is this class: it stops
- * where it parks, and nowhere else.
  */
 public final class Scheduler {
-  private static final Method NEW_THREAD = newThread();
   private static final int CHANCE_OF_SWITCH = 8;
 
   private final Random random;
-  private final List<Ready> ready = new ArrayList<>();
+  private final List<SimulatedThread> ready = new ArrayList<>();
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
   private final long mostSwitches;
   private long now;
   private long timersSet;
   private long switches;
-
-  private record Ready(SimulatedProcess process, Runnable continuation) {}
+  private @Nullable SimulatedThread running;
 
   /** Something that happens at a time, unless it is cancelled. */
   public final class Timer implements Comparable<Timer> {
@@ -64,32 +56,14 @@ public final class Scheduler {
     this.mostSwitches = mostSwitches;
   }
 
-  /** Whether this JVM lets virtual threads have a scheduler, and monitors do not pin them. */
+  /** Whether this JVM can run simulated threads. */
   public static boolean isSupported() {
-    return Runtime.version().feature() >= 24
-        && Object.class.getModule().isOpen("java.lang", Scheduler.class.getModule());
+    return SimulatedThread.isSupported();
   }
 
   /** Of seeds that differ by one, {@link Random} itself draws much the same first numbers. */
   public static Random randomOf(long seed) {
     return new Random(seed * 0x9E3779B97F4A7C15L);
-  }
-
-  private static Method newThread() {
-    try {
-      Method method =
-          Arrays.stream(Class.forName("java.lang.ThreadBuilders").getDeclaredMethods())
-              .filter(each -> each.getName().equals("newVirtualThread"))
-              .findFirst()
-              .orElseThrow();
-      method.setAccessible(true);
-      return method;
-    } catch (ReflectiveOperationException | RuntimeException unsupported) {
-      throw new IllegalStateException(
-          "the simulation needs a JDK of 24 or newer, started with"
-              + " --add-opens java.base/java.lang=ALL-UNNAMED",
-          unsupported);
-    }
   }
 
   public Random random() {
@@ -112,37 +86,22 @@ public final class Scheduler {
     return timer;
   }
 
-  /** A thread that belongs to a process; it is not started. */
-  Thread thread(SimulatedProcess process, String name, Runnable body) {
-    Executor executor = continuation -> process.submit(continuation);
-    Runnable known =
-        () -> {
-          SimulatedProcess.CURRENT.set(process);
-          body.run();
-        };
-    try {
-      return (Thread) NEW_THREAD.invoke(null, executor, name, 0, known);
-    } catch (IllegalAccessException | InvocationTargetException trouble) {
-      throw new IllegalStateException(trouble);
-    }
-  }
-
-  void makeReady(SimulatedProcess process, Runnable continuation) {
-    ready.add(new Ready(process, continuation));
+  void makeReady(SimulatedThread thread) {
+    ready.add(thread);
   }
 
   /** Takes out what is ready of a process. */
-  List<Runnable> withdraw(SimulatedProcess process) {
-    List<Runnable> withdrawn =
-        ready.stream().filter(each -> each.process() == process).map(Ready::continuation).toList();
-    ready.removeIf(each -> each.process() == process);
+  List<SimulatedThread> withdraw(SimulatedProcess process) {
+    List<SimulatedThread> withdrawn =
+        ready.stream().filter(each -> each.process() == process).toList();
+    ready.removeAll(withdrawn);
     return withdrawn;
   }
 
   /** A place at which another thread may run first. */
   void point() {
-    if (!ready.isEmpty() && random.nextInt(CHANCE_OF_SWITCH) == 0) {
-      Thread.yield();
+    if (running != null && !ready.isEmpty() && random.nextInt(CHANCE_OF_SWITCH) == 0) {
+      running.giveWay();
     }
   }
 
@@ -175,8 +134,10 @@ public final class Scheduler {
 
   private void resumeAny() {
     int chosen = random.nextInt(ready.size());
-    Ready last = ready.removeLast();
-    Ready next = chosen == ready.size() ? last : ready.set(chosen, last);
-    next.continuation().run();
+    SimulatedThread last = ready.removeLast();
+    SimulatedThread next = chosen == ready.size() ? last : ready.set(chosen, last);
+    running = next;
+    next.resume();
+    running = null;
   }
 }

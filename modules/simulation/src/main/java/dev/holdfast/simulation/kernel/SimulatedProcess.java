@@ -15,7 +15,7 @@ public final class SimulatedProcess {
   private final String name;
   private final long monotonicOffset;
   private final long wallOffsetMillis;
-  private final List<Runnable> held = new ArrayList<>();
+  private final List<SimulatedThread> held = new ArrayList<>();
   private final List<Monitors.Held> monitors = new ArrayList<>();
   private boolean dead;
   private boolean frozen;
@@ -79,19 +79,19 @@ public final class SimulatedProcess {
 
   /** Starts a thread in this process, from outside. */
   public Thread start(String threadName, Runnable body) {
-    Thread thread = scheduler.thread(this, threadName, body);
+    Thread thread = new SimulatedThread(this, threadName, body).thread();
     thread.start();
     return thread;
   }
 
-  void submit(Runnable continuation) {
+  void submit(SimulatedThread thread) {
     if (dead) {
       return;
     }
     if (frozen) {
-      held.add(continuation);
+      held.add(thread);
     } else {
-      scheduler.makeReady(this, continuation);
+      scheduler.makeReady(thread);
     }
   }
 
@@ -99,7 +99,7 @@ public final class SimulatedProcess {
   public void kill() {
     dead = true;
     held.clear();
-    List<Runnable> unused = scheduler.withdraw(this);
+    List<SimulatedThread> unused = scheduler.withdraw(this);
   }
 
   /** Its threads stand still; the time does not. */
@@ -113,7 +113,7 @@ public final class SimulatedProcess {
   public void thaw() {
     if (frozen) {
       frozen = false;
-      held.forEach(continuation -> scheduler.makeReady(this, continuation));
+      held.forEach(scheduler::makeReady);
       held.clear();
     }
   }

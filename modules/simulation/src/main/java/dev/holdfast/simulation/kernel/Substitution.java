@@ -34,6 +34,7 @@ final class Substitution {
           "java/util/concurrent/CountDownLatch", KERNEL + "Latch",
           "java/util/concurrent/Semaphore", KERNEL + "Permits",
           "java/util/concurrent/ThreadLocalRandom", KERNEL + "SeededRandom",
+          "java/security/SecureRandom", KERNEL + "SeededRandom",
           "java/util/concurrent/ThreadPoolExecutor", KERNEL + "ThreadPool",
           "java/util/concurrent/ScheduledThreadPoolExecutor", KERNEL + "TimerPool",
           "java/lang/Thread$Builder", KERNEL + "ThreadBuilder",

@@ -31,8 +31,7 @@ public interface ThreadBuilder {
 
     @Override
     public Thread unstarted(Runnable body) {
-      SimulatedProcess process = SimulatedProcess.current();
-      return process.scheduler().thread(process, name, body);
+      return new SimulatedThread(SimulatedProcess.current(), name, body).thread();
     }
 
     @Override
