@@ -2,6 +2,7 @@ package dev.holdfast.simulation.scenario;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.JobId;
@@ -12,9 +13,11 @@ import dev.holdfast.worker.handler.JobContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What must hold, whatever breaks. Handlers say when they begin, go on and end; the source says
@@ -68,6 +71,8 @@ final class Rules {
   private final Map<Lease, SimulatedWorker> begun = new HashMap<>();
   private final Map<Lease, String> results = new HashMap<>();
   private final Map<Lease, Integer> finalProgress = new HashMap<>();
+  private final Map<Lease, List<Report.Progress>> writtenProgress = new HashMap<>();
+  private final Set<Lease> outOfOrder = new HashSet<>();
   private Map<JobId, ModelView.Held> before = Map.of();
 
   Rules(Scheduler scheduler, Observer observer, ModelView model, Timings timings) {
@@ -160,6 +165,23 @@ final class Rules {
     }
   }
 
+  /**
+   * Called each time that reports reach the queue. One whose answer was lost is sent again, and its
+   * first copy may come after newer ones: the progress then goes back to it.
+   */
+  void writes(List<Report> reports) {
+    for (Report report : reports) {
+      if (report instanceof Report.Progress progress) {
+        List<Report.Progress> written =
+            writtenProgress.computeIfAbsent(report.lease(), each -> new ArrayList<>());
+        if (written.stream().anyMatch(each -> each == progress) && written.getLast() != progress) {
+          outOfOrder.add(report.lease());
+        }
+        written.add(progress);
+      }
+    }
+  }
+
   /** The file of an attempt is put in its place only if the queue has accepted it. */
   void placed(Lease lease) {
     if (model.publishedBy(lease.job(), "out") < lease.attempt()) {
@@ -180,7 +202,7 @@ final class Rules {
         }
         Integer last = finalProgress.get(lease);
         Integer stored = model.progress(lease);
-        if (last != null && last > 0 && !last.equals(stored)) {
+        if (last != null && last > 0 && !last.equals(stored) && !outOfOrder.contains(lease)) {
           observer.violated(
               "%s was settled at progress %s, but reported %s before", lease, stored, last);
         }

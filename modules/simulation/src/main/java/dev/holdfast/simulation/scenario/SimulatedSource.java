@@ -59,7 +59,13 @@ final class SimulatedSource implements JobSource {
   @Override
   public List<Ack> report(List<Report> reports) {
     rules.checkSecrets(reports);
-    return network.call(process, "report", () -> queue.report(reports));
+    return network.call(
+        process,
+        "report",
+        () -> {
+          rules.writes(reports);
+          return queue.report(reports);
+        });
   }
 
   @Override

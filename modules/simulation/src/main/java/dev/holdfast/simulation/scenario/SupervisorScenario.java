@@ -44,6 +44,9 @@ public final class SupervisorScenario {
 
   private static final long OUTAGE_COUNTS_FOR = 60 * SECOND;
 
+  /** It may take as long until a process that is told to stop has stopped. */
+  private static final long COMMAND_COUNTS_FOR = 60 * SECOND;
+
   private final long seed;
   private final Scheduler scheduler;
   private final Observer observer;
@@ -54,7 +57,6 @@ public final class SupervisorScenario {
   private final Map<String, List<Long>> restarts = new HashMap<>();
   private final Map<String, Long> endedAt = new HashMap<>();
   private final Map<String, Boolean> crashed = new HashMap<>();
-  private final Map<String, Long> commandedAt = new HashMap<>();
   private long lastOutage = Long.MIN_VALUE / 2;
   private long pids = 1_000;
 
@@ -203,7 +205,6 @@ public final class SupervisorScenario {
     WorkerCommand.Action action = actions[random.nextInt(actions.length)];
     String component = COMPONENTS.get(random.nextInt(COMPONENTS.size()));
     told("command", action + " " + component);
-    commandedAt.put(component, scheduler.now());
     database.command(
         new WorkerCommand(pids++, "s", component, action, "somebody", "asked", Instant.EPOCH));
     if (action == WorkerCommand.Action.STOP) {
@@ -247,9 +248,11 @@ public final class SupervisorScenario {
 
   private void restarted(String component) {
     long now = scheduler.now();
+    long ended = endedAt.getOrDefault(component, 0L);
     boolean byOperator =
-        commandedAt.getOrDefault(component, Long.MIN_VALUE / 2)
-            > endedAt.getOrDefault(component, 0L) - OUTAGE_COUNTS_FOR;
+        database
+            .commandRead(component)
+            .isAfter(Instant.ofEpochSecond(0, ended - COMMAND_COUNTS_FOR));
     if (byOperator) {
       return;
     }
@@ -260,7 +263,7 @@ public final class SupervisorScenario {
     if (within > POLICY.rapidLimit()) {
       observer.violated("%s was restarted %d times within five minutes", component, within);
     }
-    if (now - endedAt.getOrDefault(component, 0L) < POLICY.firstDelay().toNanos()) {
+    if (now - ended < POLICY.firstDelay().toNanos()) {
       observer.violated("%s is restarted without delay", component);
     }
   }

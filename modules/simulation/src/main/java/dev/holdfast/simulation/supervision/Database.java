@@ -6,6 +6,7 @@ import dev.holdfast.model.value.Json;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +45,7 @@ public final class Database {
   final Map<String, Row> rows = new TreeMap<>();
   final List<dev.holdfast.model.command.WorkerCommand> commands = new ArrayList<>();
   final Set<String> recovered = new HashSet<>();
+  private final Map<String, Instant> commandRead = new HashMap<>();
   private final Way way;
   private final Watch watch;
   private final Supplier<Instant> now;
@@ -96,6 +98,17 @@ public final class Database {
 
   public void command(dev.holdfast.model.command.WorkerCommand command) {
     commands.add(command);
+  }
+
+  /** Hands out the commands that are not done. */
+  List<dev.holdfast.model.command.WorkerCommand> openCommands() {
+    commands.forEach(each -> commandRead.put(each.component(), now()));
+    return List.copyOf(commands);
+  }
+
+  /** When the supervisor last read a command for a component: not before an outage was over. */
+  public Instant commandRead(String component) {
+    return commandRead.getOrDefault(component, Instant.MIN);
   }
 
   /** A process reports; false when another incarnation has its row. */

@@ -172,7 +172,7 @@ public final class Registry {
   public static final class Commands {
     public List<WorkerCommand> open(String supervisor) {
       Database database = Database.current();
-      return database.call("open", () -> List.copyOf(database.commands));
+      return database.call("open", database::openCommands);
     }
 
     public void done(WorkerCommand command) {
