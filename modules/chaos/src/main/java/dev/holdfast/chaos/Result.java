@@ -26,6 +26,7 @@ import java.util.function.Predicate;
  * @param requeued milliseconds from the kill of a worker until its jobs were back in their queues
  * @param startedAgain and until they began again
  * @param firstStart milliseconds from the end of an outage to the first start of a job
+ * @param firstStartAfter the same, by fault
  * @param failovers of a cluster, in order
  */
 public record Result(
@@ -37,6 +38,7 @@ public record Result(
     Percentiles requeued,
     Percentiles startedAgain,
     Percentiles firstStart,
+    Map<String, Percentiles> firstStartAfter,
     List<Failover> failovers,
     List<Finding> findings) {
   private static final Set<String> PAUSES = Set.of("freeze-worker", "freeze-remote");
@@ -65,7 +67,7 @@ public record Result(
       Map<String, Integer> faults,
       List<Duration> requeued,
       List<Duration> startedAgain,
-      List<Duration> firstStarts,
+      Map<String, List<Duration>> firstStarts,
       List<Failover> failovers,
       List<Finding> findings) {
     List<Finding> all = new ArrayList<>(findings);
@@ -77,6 +79,8 @@ public record Result(
                 .filter(fault -> fault.getValue() == 0)
                 .map(fault -> fault.getKey() + " did not")
                 .toList()));
+    Map<String, Percentiles> byFault = new TreeMap<>();
+    firstStarts.forEach((fault, times) -> byFault.put(fault, Percentiles.of(times)));
     return new Result(
         options.seed(),
         jobs,
@@ -85,7 +89,8 @@ public record Result(
         new TreeMap<>(faults),
         Percentiles.of(requeued),
         Percentiles.of(startedAgain),
-        Percentiles.of(firstStarts),
+        Percentiles.of(firstStarts.values().stream().flatMap(List::stream).sorted().toList()),
+        byFault,
         List.copyOf(failovers),
         List.copyOf(all));
   }
@@ -108,6 +113,7 @@ public record Result(
     lines.accept("back in the queue after a kill: " + text(requeued));
     lines.accept("started again after a kill: " + text(startedAgain));
     lines.accept("first job after an outage: " + text(firstStart));
+    firstStartAfter.forEach((fault, times) -> lines.accept("  " + fault + ": " + text(times)));
     lines.accept("");
     faults.forEach((name, count) -> lines.accept("%6d  %s".formatted(count, name)));
     lines.accept("");

@@ -266,6 +266,8 @@ final class SupervisedProcess implements AutoCloseable {
       recovery.requeue(component(), how.pid(), how.reason());
     }
     boolean startsAtOnce = wanted && how.wasAskedFor();
+    // Before the row says when the next start is: a reader of it must not be too early.
+    long now = nanos.getAsLong();
     row.ended(how, paused, startsAtOnce);
     end = null;
     if (!wanted) {
@@ -273,7 +275,7 @@ final class SupervisedProcess implements AutoCloseable {
       log.info("{} is stopped: {}", component(), how.reason());
     } else if (how.restartIn() != null) {
       phase = Phase.DUE;
-      dueAt = nanos.getAsLong() + how.restartIn().toNanos();
+      dueAt = now + how.restartIn().toNanos();
       log.warn(
           "{} crashed ({}); restart in {}",
           component(),

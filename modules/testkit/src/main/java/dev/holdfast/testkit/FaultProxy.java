@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /** Stands between clients and a server on this machine and breaks what it is told to. */
@@ -25,6 +26,8 @@ public final class FaultProxy implements AutoCloseable {
   private final Gate gate = new Gate();
   private final LostReplies lost = new LostReplies();
   private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger turnedAway = new AtomicInteger();
+  private boolean turningAway;
 
   private FaultProxy(int serverPort, Supplier<Requests> requests) {
     this.serverPort = serverPort;
@@ -71,8 +74,20 @@ public final class FaultProxy implements AutoCloseable {
     connections.forEach(ProxyConnection::reset);
   }
 
-  /** Ends {@link #cut}. */
+  /** Resets all connections and each new one, as before a server that is not ready. */
+  public synchronized void turnAway() {
+    turningAway = true;
+    reset();
+  }
+
+  /** How many new connections were reset. */
+  public int turnedAway() {
+    return turnedAway.get();
+  }
+
+  /** Ends {@link #cut} and {@link #turnAway}. */
   public synchronized void mend() {
+    turningAway = false;
     listener.open();
   }
 
@@ -112,6 +127,11 @@ public final class FaultProxy implements AutoCloseable {
 
   // Synchronized with cut(), so that no connection slips in while all are being reset.
   private synchronized void serve(Socket client) {
+    if (turningAway) {
+      ProxyConnection.reset(client);
+      turnedAway.incrementAndGet();
+      return;
+    }
     if (!listener.isOpen() || connections.size() >= MAX_CONNECTIONS) {
       ProxyConnection.reset(client);
       return;

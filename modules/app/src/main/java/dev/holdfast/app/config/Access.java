@@ -90,7 +90,7 @@ public final class Access implements AutoCloseable {
       config.addDataSourceProperty("options", SESSION);
     }
     try {
-      return new HikariDataSource(config);
+      return ReconnectingPool.of(config);
     } catch (HikariPool.PoolInitializationException failed) {
       if (limits && refusesOptions(failed)) {
         log.warn(

@@ -8,7 +8,10 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 
 /** How long jobs of killed workers waited, and how long after an outage the first job began. */
@@ -16,7 +19,7 @@ public final class Recovery {
   /** A job whose worker was killed. */
   private record Orphan(UUID job, int attempt, Instant at) {}
 
-  private record Outage(Instant from, Instant until) {}
+  private record Outage(String fault, Instant from, Instant until) {}
 
   private final Database database;
   private final List<Orphan> orphans = new ArrayList<>();
@@ -54,8 +57,8 @@ public final class Recovery {
     outage = Instant.now();
   }
 
-  public synchronized void outageEnds() {
-    outages.add(new Outage(outage, Instant.now()));
+  public synchronized void outageEnds(String fault) {
+    outages.add(new Outage(fault, outage, Instant.now()));
   }
 
   /** From the kill until the job is back in its queue. */
@@ -93,9 +96,12 @@ public final class Recovery {
     return times.stream().sorted().toList();
   }
 
-  /** From the end of each outage to the first start of a job, unless another came first; sorted. */
-  public synchronized List<Duration> firstStarts() throws SQLException {
-    List<Duration> times = new ArrayList<>();
+  /**
+   * From the end of each outage to the first start of a job, unless another came first; by fault,
+   * sorted.
+   */
+  public synchronized Map<String, List<Duration>> firstStarts() throws SQLException {
+    Map<String, List<Duration>> times = new TreeMap<>();
     try (Connection connection = database.direct().getConnection();
         PreparedStatement first =
             connection.prepareStatement("SELECT min(at) FROM chaos.ran WHERE at >= ?")) {
@@ -105,13 +111,16 @@ public final class Recovery {
           if (rows.next() && rows.getTimestamp(1) != null) {
             Instant start = rows.getTimestamp(1).toInstant();
             if (outages.stream().noneMatch(other -> beginsBetween(other, each.until(), start))) {
-              times.add(Duration.between(each.until(), start));
+              times
+                  .computeIfAbsent(each.fault(), fault -> new ArrayList<>())
+                  .add(Duration.between(each.until(), start));
             }
           }
         }
       }
     }
-    return times.stream().sorted().toList();
+    times.values().forEach(Collections::sort);
+    return times;
   }
 
   private static boolean beginsBetween(Outage outage, Instant from, Instant until) {

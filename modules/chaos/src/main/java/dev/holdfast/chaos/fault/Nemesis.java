@@ -86,7 +86,7 @@ public final class Nemesis implements Disruption, AutoCloseable {
       progress.accept(fault.name() + " did not work: " + e);
     } finally {
       if (alone) {
-        target.recovery().outageEnds();
+        target.recovery().outageEnds(fault.name());
         database.unlock();
       }
     }

@@ -95,7 +95,7 @@ class RecoveryTest {
     recovery.killed(PID);
     recovery.outageBegins();
     reap();
-    recovery.outageEnds();
+    recovery.outageEnds("cut");
     assertThat(database.count("SELECT count(*) FROM holdfast.event WHERE type = 'requeued:stale'"))
         .isOne();
     assertThat(recovery.requeued()).isEmpty();
@@ -106,9 +106,10 @@ class RecoveryTest {
     LeasedJob job = running(PID);
     database.execute("INSERT INTO chaos.ran VALUES ('" + job.id() + "', 1)");
     recovery.outageBegins();
-    recovery.outageEnds();
+    recovery.outageEnds("cut");
     assertThat(recovery.firstStarts()).isEmpty();
     database.execute("INSERT INTO chaos.ran VALUES ('" + job.id() + "', 2)");
-    assertThat(recovery.firstStarts()).singleElement().matches(Duration::isPositive);
+    assertThat(recovery.firstStarts()).containsOnlyKeys("cut");
+    assertThat(recovery.firstStarts().get("cut")).singleElement().matches(Duration::isPositive);
   }
 }

@@ -18,7 +18,9 @@ import org.slf4j.LoggerFactory;
 public final class Loop {
   private static final Logger log = LoggerFactory.getLogger(Loop.class);
   private static final Duration FIRST_BACKOFF = Duration.ofMillis(200);
-  private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(5);
+
+  /** With its jitter, work goes on within three seconds after an outage. */
+  private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(2);
 
   /** For work that has no reason of its own to run again. */
   public static final Duration LONGEST_WAIT = Duration.ofDays(1);
