@@ -189,6 +189,7 @@ public class SecurityTest extends ServerTest {
     Process keytool =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-J-XX:TieredStopAtLevel=1",
                 "-genkeypair",
                 "-alias",
                 "it",
