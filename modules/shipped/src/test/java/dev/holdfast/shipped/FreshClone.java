@@ -38,6 +38,8 @@ final class FreshClone {
   // Downloads included, on a machine that has more to do.
   private static final Duration BUILD = Duration.ofMinutes(30);
 
+  private static boolean made;
+
   private FreshClone() {}
 
   /** Its root, with the program built; made once for all tests, and again when a source changed. */
@@ -52,7 +54,10 @@ final class FreshClone {
                   StandardOpenOption.WRITE);
           FileLock lock = channel.lock()) {
         assertThat(lock.isValid()).isTrue();
-        make(digests(sources()));
+        if (!made) {
+          make(digests(sources()));
+          made = true;
+        }
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -125,11 +130,11 @@ final class FreshClone {
         Files.deleteIfExists(FOLDER.resolve(name));
       }
     }
-    if (Extent.isAll()) {
-      build();
-    } else {
-      install();
+    if (!Extent.isAll()) {
+      install(); // and no list: the next run with --all builds
+      return;
     }
+    build();
     StringBuilder text = new StringBuilder();
     sources.forEach((name, digest) -> text.append(digest).append(' ').append(name).append('\n'));
     Files.writeString(list, text);

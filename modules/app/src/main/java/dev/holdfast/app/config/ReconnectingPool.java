@@ -53,16 +53,17 @@ final class ReconnectingPool extends HikariDataSource {
     return new ReconnectingPool(config, source);
   }
 
-  /** During an outage, the exception has its cause, which HikariCP is not told. */
+  /** During an outage the exception has its cause, which HikariCP is not told. */
   @Override
   public Connection getConnection() throws SQLException {
     try {
       return super.getConnection();
     } catch (SQLTransientConnectionException timeout) {
       SQLException failure = source.failure;
-      if (failure == null || timeout.getCause() != null) {
+      if (failure == null) {
         throw timeout;
       }
+      // Newer than what HikariCP knows: why an idle connection was found broken, or an old login.
       throw new SQLTransientConnectionException(
           timeout.getMessage(), failure.getSQLState(), failure);
     }
@@ -111,7 +112,7 @@ final class ReconnectingPool extends HikariDataSource {
           return connection;
         } catch (SQLException e) {
           failure = e;
-          if (!hasConnected || !SqlErrors.isTransient(e) || isClosedAfterPause()) {
+          if (!hasConnected || !SqlErrors.isOutage(e) || isClosedAfterPause()) {
             throw e;
           }
         }

@@ -100,8 +100,12 @@ public final class LiveReader {
       states.clear();
       return;
     }
-    for (JsonNode job : mapper.readTree(json).path("jobs")) {
+    JsonNode data = mapper.readTree(json);
+    for (JsonNode job : data.path("jobs")) {
       states.put(job.path("id").asText(), job.path("state").asText());
+    }
+    for (JsonNode dropped : data.path("dropped")) {
+      states.remove(dropped.asText());
     }
   }
 

@@ -4,17 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.chaos.fleet.Database;
-import dev.holdfast.chaos.fleet.SingleServer;
 import dev.holdfast.chaos.load.Ledger;
-import dev.holdfast.chaos.load.Records;
 import dev.holdfast.chaos.load.Secrets;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.schema.Migrations;
-import dev.holdfast.testkit.program.Processes;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.util.List;
@@ -32,16 +27,14 @@ class CheckerTest {
           + " started_event_number = 2, event_count = 3, ";
   private static final String STEPS = "INSERT INTO chaos.done (job_id, step_id, step_index) VALUES";
 
-  private static Path folder = Path.of("");
+  private static EmptyRun run;
   private static Database database;
   private static Holdfast holdfast;
 
   @BeforeAll
   static void start() throws Exception {
-    folder = Processes.freshFolder();
-    database = new Database(new SingleServer(folder));
-    Migrations.apply(database.direct(), false);
-    Records.create(database.direct());
+    run = EmptyRun.start();
+    database = run.database();
     database.execute(
         "INSERT INTO chaos.workspace VALUES ('abc');"
             + "CREATE VIEW chaos.done AS SELECT * FROM holdfast.step;"
@@ -55,8 +48,7 @@ class CheckerTest {
   @AfterAll
   static void stop() {
     holdfast.close();
-    database.close();
-    Processes.delete(folder);
+    run.close();
   }
 
   private static JobId enqueue(String kind) {

@@ -4,14 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.chaos.fleet.Database;
-import dev.holdfast.chaos.fleet.SingleServer;
-import dev.holdfast.chaos.load.Records;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.queue.Queue;
-import dev.holdfast.queue.schema.Migrations;
-import dev.holdfast.testkit.program.Processes;
-import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -22,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class RecoveryTest {
   private static final long PID = 4711;
 
-  private static Path folder = Path.of("");
+  private static EmptyRun run;
   private static Database database;
   private static Queue queue;
 
@@ -30,18 +25,15 @@ class RecoveryTest {
 
   @BeforeAll
   static void start() throws Exception {
-    folder = Processes.freshFolder();
-    database = new Database(new SingleServer(folder));
-    Migrations.apply(database.direct(), false);
-    Records.create(database.direct());
+    run = EmptyRun.start();
+    database = run.database();
     queue = new Queue(database.direct(), new JacksonCodec(), Queue.Options.DEFAULT);
   }
 
   @AfterAll
   static void stop() {
     queue.close();
-    database.close();
-    Processes.delete(folder);
+    run.close();
   }
 
   @BeforeEach

@@ -13,6 +13,8 @@ public final class SqlErrors {
   // Serialization failure, deadlock; server shutting down, crashed, starting; too many connections.
   private static final Set<String> PASSING =
       Set.of(SERIALIZATION, DEADLOCK, "57P01", "57P02", "57P03", "53300", "25006");
+  // Shutting down, crashed, starting.
+  private static final Set<String> NOT_SERVING = Set.of("57P01", "57P02", "57P03");
   private static final String TIME_LIMIT = "57014";
   private static final String LOCK_NOT_FREE = "55P03";
   // Cancelled by its time limit, a lock that did not come free: waited long enough for one call.
@@ -35,6 +37,11 @@ public final class SqlErrors {
             || PASSING.contains(state)
             || error instanceof SQLTransientException
             || error instanceof SQLRecoverableException);
+  }
+
+  /** True when the server cannot be reached, or does not take connections for now. */
+  public static boolean isOutage(SQLException error) {
+    return state(error).startsWith("08") || NOT_SERVING.contains(state(error));
   }
 
   /** True when two transactions conflicted: the server has rolled back one of them. */

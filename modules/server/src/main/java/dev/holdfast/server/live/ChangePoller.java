@@ -159,7 +159,7 @@ final class ChangePoller {
             : WorkerFleet.of(holders, now);
     List<JobBrief> polled =
         queries.changes(
-            new ChangedJob(since(now), jobs.unfinished(), tenant, JobChangeTracker.MOST_AT_ONCE));
+            new ChangedJob(since(now), jobs.followed(), tenant, JobChangeTracker.MOST_AT_ONCE));
     lookedAt = now;
 
     publishJobs(polled);
@@ -191,12 +191,15 @@ final class ChangePoller {
   }
 
   private void publishJobs(List<JobBrief> polled) {
-    List<JobBrief> changed = jobs.changed(polled);
+    JobChangeTracker.Changes changes = jobs.changes(polled);
     List<JobBrief> latest = jobs.latest();
+    List<JobId> dropped = changes.dropped().isEmpty() ? null : changes.dropped();
     feed.publish(
         Topics.JOBS,
-        changed.isEmpty() ? null : new Live.Jobs(changed),
-        () -> new Live.Jobs(latest));
+        changes.changed().isEmpty() && dropped == null
+            ? null
+            : new Live.Jobs(changes.changed(), dropped),
+        () -> new Live.Jobs(latest, null));
   }
 
   /** Jobs that run and have new lines in their logs. */

@@ -47,8 +47,12 @@ final class Live {
       @Nullable Long emptyInMs,
       long windowMs) {}
 
-  /** Those that changed; in a snapshot, those that run or changed lately. */
-  record Jobs(List<JobBrief> jobs) {}
+  /**
+   * Those that changed; in a snapshot, those that run or changed lately.
+   *
+   * @param dropped those of which no further change is told; null if there are none
+   */
+  record Jobs(List<JobBrief> jobs, @Nullable List<JobId> dropped) {}
 
   /** Jobs with new lines in their logs since the last event; never in a snapshot. */
   record Logs(List<JobId> jobs) {}

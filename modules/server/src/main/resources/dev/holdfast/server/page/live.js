@@ -167,6 +167,10 @@ class Live extends EventTarget {
         keep(this.jobs, job.id, { ...job, heardAt }, MOST_JOBS);
         this.#tell('jobs', job.id);
       }
+      for (const id of data.dropped ?? []) {
+        this.jobs.delete(id);
+        this.#tell('jobs', id);
+      }
     } else if (topic === 'queue:logs') {
       for (const job of data.jobs) this.#tell('logs', null, job);
     } else if (topic.startsWith('queue:')) {

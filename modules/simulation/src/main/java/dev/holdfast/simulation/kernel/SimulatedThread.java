@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SimulatedThread implements Executor {
   private static final Method NEW_THREAD = newThread();
-  private static final long LONGEST_WAIT_SECONDS = 10;
+  private static final long LONGEST_WAIT_SECONDS = 120;
 
   private final SimulatedProcess process;
   private final Thread thread;

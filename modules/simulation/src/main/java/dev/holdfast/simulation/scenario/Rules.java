@@ -174,10 +174,14 @@ final class Rules {
       if (report instanceof Report.Progress progress) {
         List<Report.Progress> written =
             writtenProgress.computeIfAbsent(report.lease(), each -> new ArrayList<>());
-        if (written.stream().anyMatch(each -> each == progress) && written.getLast() != progress) {
+        if (written.stream().noneMatch(each -> each == progress)) {
+          written.add(progress);
+        }
+        if (written.getLast() == progress) {
+          outOfOrder.remove(report.lease());
+        } else {
           outOfOrder.add(report.lease());
         }
-        written.add(progress);
       }
     }
   }

@@ -85,7 +85,8 @@ class SimulatedThreadTest {
   }
 
   @Test
-  void ids_are_drawn_from_the_seed() throws Exception {
+  void the_random_part_of_an_id_is_drawn_from_the_seed() throws Exception {
+    // Each by a loader of its own: ids of one only rise.
     assertThat(id(7)).isEqualTo(id(7)).isNotEqualTo(id(8));
   }
 

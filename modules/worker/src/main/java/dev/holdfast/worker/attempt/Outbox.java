@@ -42,7 +42,7 @@ public final class Outbox {
   private static final int LARGE = 20;
   private static final int TRIES_APART = 5;
   private static final Duration FIRST_PAUSE_APART = Duration.ofMillis(200);
-  private static final Duration LONGEST_PAUSE_APART = Duration.ofSeconds(5);
+  private static final Duration LONGEST_PAUSE_APART = Duration.ofSeconds(2);
 
   private record Entry(
       @Nullable Report report, @Nullable Settlement settlement, CompletableFuture<Ack> answer) {
@@ -220,7 +220,8 @@ public final class Outbox {
       failIfClosed(List.of(entry));
       if (!entry.answer.isDone()) {
         LockSupport.parkNanos(Loop.jittered(pause).toNanos());
-        pause = pause.compareTo(LONGEST_PAUSE_APART) < 0 ? pause.multipliedBy(2) : pause;
+        Duration longer = pause.multipliedBy(2);
+        pause = longer.compareTo(LONGEST_PAUSE_APART) < 0 ? longer : LONGEST_PAUSE_APART;
       }
     }
     apart.remove(entry);
