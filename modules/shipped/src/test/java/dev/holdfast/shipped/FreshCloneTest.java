@@ -28,6 +28,9 @@ import org.junit.jupiter.api.TestMethodOrder;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class FreshCloneTest {
+  /** It unpacks a server and creates a database, perhaps on a machine that has more to do. */
+  private static final Duration FIRST_START = Duration.ofMinutes(10);
+
   private static final Duration PLAY = Duration.ofMinutes(5);
   private static final String ID = "([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})";
 
@@ -56,7 +59,7 @@ class FreshCloneTest {
   void start() throws IOException {
     FreshClone.delete(clone.resolve(".holdfast"));
     dev = begin("./holdfast", "dev");
-    dev.awaitLine("^ready in", SOON);
+    dev.awaitLine("^ready in", FIRST_START);
     page = URI.create(dev.awaitLine("^ +page +(http://\\S+)", SOON).group(1));
     assertThat(page.getPort()).isEqualTo(port);
     first = id(run("./holdfast", "enqueue", "echo", "{\"n\": 1}", "--watch"));

@@ -12,7 +12,6 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Queue;
@@ -22,11 +21,8 @@ import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -178,44 +174,6 @@ public class LiveTest extends ServerTest {
                   .filter(event -> event.data().toString().contains(job)))
           .hasSize(4);
     }
-  }
-
-  @Test
-  void a_job_that_is_deleted_is_dropped() {
-    JobId job = enqueued();
-    try (LiveStream live = listen("?topics=queue:jobs")) {
-      live.next("queue:jobs", data -> data.at("/jobs/0/id").asText().equals(job.toString()));
-      assertThat(holdfast.delete(job)).isPresent();
-      live.next("queue:jobs", data -> data.at("/dropped/0").asText().equals(job.toString()));
-    }
-  }
-
-  @Test
-  void of_many_jobs_that_end_at_once_each_end_is_published() {
-    Set<String> unfinished = new HashSet<>();
-    List<JobId> ids = new ArrayList<>();
-    try (LiveStream live = listen("?topics=queue:jobs")) {
-      for (int i = 0; i < 3; i++) {
-        holdfast
-            .enqueue(IntStream.range(0, 400).mapToObj(n -> Job.of("echo").queue(QUEUE)).toList())
-            .forEach(enqueued -> ids.add(enqueued.id()));
-        live.next("queue:jobs", data -> heard(data, unfinished) == ids.size());
-      }
-      holdfast.queue().jobs().cancel(ids, false, "enough", null);
-      live.next("queue:jobs", data -> heard(data, unfinished) == 0);
-    }
-  }
-
-  /** How many of those that were heard of have not ended. */
-  private static int heard(JsonNode data, Set<String> unfinished) {
-    for (JsonNode job : data.path("jobs")) {
-      if (JobState.valueOf(job.get("state").asText()).isTerminal()) {
-        unfinished.remove(job.get("id").asText());
-      } else {
-        unfinished.add(job.get("id").asText());
-      }
-    }
-    return unfinished.size();
   }
 
   @Test
