@@ -90,6 +90,8 @@ public final class Failovers implements Disruption {
     try {
       for (int i = 0; i < count; i++) {
         TimeUnit.MILLISECONDS.sleep(CALM_MS);
+        // A standby that is not synchronous any more is not promoted, and rightly.
+        cluster.awaitHealthy();
         Failover failover = one(Loss.values()[i % Loss.values().length]);
         done.add(failover);
         progress.accept("failover %d of %d, %s".formatted(i + 1, count, failover));
