@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -67,7 +68,7 @@ final class Programs {
 
   private static String firstLine(String... command) throws IOException {
     Process process = new ProcessBuilder(command).start();
-    return new String(process.getInputStream().readAllBytes()).strip();
+    return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
   }
 
   /** In a session of its own: Ctrl-C ends the run, which then ends its programs. */

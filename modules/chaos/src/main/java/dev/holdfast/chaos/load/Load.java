@@ -117,9 +117,10 @@ public final class Load {
   }
 
   private Job next() {
-    boolean workspace = random.nextInt(1_000) < WORKSPACES && workspaces != null;
+    boolean workspace = random.nextInt(1_000) < WORKSPACES;
+    WorkspaceJobs there = workspaces;
     Job job =
-        (workspace ? workspaces.next() : sort(random.nextInt(100)))
+        (workspace && there != null ? there.next() : sort(random.nextInt(100)))
             .maxAttempts(NEVER)
             .maxCrashes(NEVER);
     return random.nextInt(4) == 0 ? job.priority(random.nextInt(10)) : job;

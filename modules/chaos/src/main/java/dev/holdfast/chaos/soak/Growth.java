@@ -3,6 +3,7 @@ package dev.holdfast.chaos.soak;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /**
@@ -26,13 +27,13 @@ final class Growth {
 
   /** Of the second quarter. */
   long before(String name) {
-    List<Long> values = series.get(name);
+    List<Long> values = Objects.requireNonNull(series.get(name));
     return median(values.subList(values.size() / 4, Math.max(values.size() / 2, 1)));
   }
 
   /** Of the last quarter. */
   long after(String name) {
-    List<Long> values = series.get(name);
+    List<Long> values = Objects.requireNonNull(series.get(name));
     return median(values.subList(values.size() * 3 / 4, values.size()));
   }
 

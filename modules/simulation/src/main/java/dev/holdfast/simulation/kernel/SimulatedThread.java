@@ -127,9 +127,9 @@ final class SimulatedThread implements Executor {
       Runnable resumed = freed.poll(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS);
       if (resumed == null) {
         throw new IllegalStateException(
-            "thread %s waits for a lock that is not simulated, and that a thread of the simulation"
-                + " seems to hold: %s"
-                    .formatted(thread.getName(), Arrays.toString(thread.getStackTrace())));
+            ("thread %s waits for a lock that is not simulated, and that a thread of the simulation"
+                    + " seems to hold: %s")
+                .formatted(thread.getName(), Arrays.toString(thread.getStackTrace())));
       }
       return resumed;
     } catch (InterruptedException interrupted) {

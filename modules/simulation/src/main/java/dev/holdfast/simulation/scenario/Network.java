@@ -131,7 +131,11 @@ final class Network {
               () -> {
                 if (!isAllCut()) {
                   observer.count("call carried out late");
-                  database.start("late", effect::get);
+                  database.start(
+                      "late",
+                      () -> {
+                        T unused = effect.get();
+                      });
                 }
               });
     }

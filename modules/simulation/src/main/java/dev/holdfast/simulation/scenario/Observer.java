@@ -56,7 +56,7 @@ final class Observer {
     counts.merge(what, 1, Integer::sum);
   }
 
-  void violated(String format, Object... values) {
+  void violated(String format, @Nullable Object... values) {
     if (violation == null) {
       violation = "%.3f s: %s".formatted(scheduler.now() / 1e9, format.formatted(values));
       lines.add("VIOLATION " + violation);

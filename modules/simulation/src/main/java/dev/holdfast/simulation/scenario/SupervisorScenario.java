@@ -277,8 +277,11 @@ public final class SupervisorScenario {
   /** A process that reports, and could be heard, is never killed unless it was told to stop. */
   void killed(SimulatedChild child) {
     long ago = scheduler.now() - child.lastBeat();
-    // What it reports while its supervisor acts on a row that was too old comes too late.
-    boolean tooLate = ago < 2 * SECOND && child.silenceBefore() > SILENCE.toNanos() - 2 * SECOND;
+    // What it reports while its supervisor acts on a row that was too old comes too late: also in
+    // the time that it is given to end by itself.
+    boolean tooLate =
+        ago < SupervisorOptions.TERMINATE.toNanos() + 2 * SECOND
+            && child.silenceBefore() > SILENCE.toNanos() - 2 * SECOND;
     boolean heard = ago < 12 * SECOND && !tooLate;
     boolean calm = scheduler.now() - lastOutage > OUTAGE_COUNTS_FOR;
     if (child.isAlive() && !child.wasTold() && child.isHealthy() && heard && calm) {
