@@ -10,9 +10,8 @@ import java.util.Set;
 public final class SqlErrors {
   private static final String SERIALIZATION = "40001";
   private static final String DEADLOCK = "40P01";
-  // Serialization failure, deadlock; server shutting down, crashed, starting; too many connections.
-  private static final Set<String> PASSING =
-      Set.of(SERIALIZATION, DEADLOCK, "57P01", "57P02", "57P03", "53300", "25006");
+  // Serialization failure, deadlock; too many connections; not the primary any more.
+  private static final Set<String> PASSING = Set.of(SERIALIZATION, DEADLOCK, "53300", "25006");
   // Shutting down, crashed, starting.
   private static final Set<String> NOT_SERVING = Set.of("57P01", "57P02", "57P03");
   private static final String TIME_LIMIT = "57014";
@@ -33,7 +32,7 @@ public final class SqlErrors {
     String state = state(error);
     // A pool that could not log in calls it a transient error, with the server's code.
     return !WRONG_LOGIN.contains(state)
-        && (state.startsWith("08")
+        && (isOutage(error)
             || PASSING.contains(state)
             || error instanceof SQLTransientException
             || error instanceof SQLRecoverableException);
