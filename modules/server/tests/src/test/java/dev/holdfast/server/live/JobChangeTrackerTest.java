@@ -59,6 +59,21 @@ class JobChangeTrackerTest {
   }
 
   @Test
+  void jobs_that_have_ended_do_not_take_the_place_of_those_that_are_followed() {
+    List<JobId> ids = ids(700);
+    for (int i = 0; i < 10; i++) {
+      JobChangeTracker.Changes changes =
+          tracker.changes(
+              Stream.concat(
+                      jobs(ids, JobState.PENDING).stream(),
+                      jobs(ids(500), JobState.SUCCEEDED).stream())
+                  .toList());
+      assertThat(changes.dropped()).isEmpty();
+      assertThat(tracker.followed()).isEqualTo(ids);
+    }
+  }
+
+  @Test
   void a_job_that_is_there_no_longer_is_dropped() {
     List<JobId> ids = ids(2);
     tracker.changes(jobs(ids, JobState.PENDING));
