@@ -3,7 +3,9 @@ package dev.holdfast.simulation.kernel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +20,11 @@ public final class Scheduler {
   private final Random random;
   private final List<SimulatedThread> ready = new ArrayList<>();
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+  private final Thread own = Thread.currentThread();
+
+  /** What threads outside the run have unparked. */
+  private final Queue<SimulatedThread> unparkedOutside = new ConcurrentLinkedQueue<>();
+
   private final long mostSwitches;
   private long now;
   private long timersSet;
@@ -49,6 +56,8 @@ public final class Scheduler {
   }
 
   /**
+   * For the thread that constructs it: only this one may run it.
+   *
    * @param mostSwitches a run that takes more is taken for one that goes round in circles
    */
   public Scheduler(long seed, long mostSwitches) {
@@ -90,6 +99,15 @@ public final class Scheduler {
     ready.add(thread);
   }
 
+  /** A thread can run that has not waited for a lock outside; may be called by any thread. */
+  void unparked(SimulatedThread thread) {
+    if (Thread.currentThread() == own) {
+      thread.process().submit(thread);
+    } else {
+      unparkedOutside.add(thread);
+    }
+  }
+
   /** Takes out what is ready of a process. */
   List<SimulatedThread> withdraw(SimulatedProcess process) {
     List<SimulatedThread> withdrawn =
@@ -111,6 +129,7 @@ public final class Scheduler {
    */
   public boolean run(long untilNanos, BooleanSupplier condition) {
     while (!condition.getAsBoolean()) {
+      takeUnparkedOutside();
       if (ready.isEmpty()) {
         Timer next = timers.peek();
         if (next == null || next.at > untilNanos) {
@@ -130,6 +149,13 @@ public final class Scheduler {
       }
     }
     return true;
+  }
+
+  private void takeUnparkedOutside() {
+    SimulatedThread next;
+    while ((next = unparkedOutside.poll()) != null) {
+      next.process().submit(next);
+    }
   }
 
   private void resumeAny() {

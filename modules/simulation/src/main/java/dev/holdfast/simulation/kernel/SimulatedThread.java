@@ -80,6 +80,8 @@ final class SimulatedThread implements Executor {
 
   /**
    * Called by the JDK when the thread can run: by a thread of the run, except for locks outside.
+   * Who releases such a lock may unpark even a thread that got it without having to wait, and that
+   * parked for something else since.
    */
   @Override
   public void execute(Runnable resumed) {
@@ -87,7 +89,7 @@ final class SimulatedThread implements Executor {
       freed.add(resumed);
     } else {
       continuation = resumed;
-      process.submit(this);
+      process.scheduler().unparked(this);
     }
   }
 

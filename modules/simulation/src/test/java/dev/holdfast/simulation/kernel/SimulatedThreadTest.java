@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeAll;
@@ -82,6 +84,44 @@ class SimulatedThreadTest {
     holder.join();
 
     assertThat(happened).containsExactly("in at 0", "a minute later");
+  }
+
+  @Test
+  void a_thread_that_is_unparked_from_outside_all_the_time_is_lost_by_no_race() throws Exception {
+    Scheduler scheduler = new Scheduler(1, 100_000_000);
+    SimulatedProcess process = new SimulatedProcess(scheduler, "p", 0);
+    AtomicInteger parked = new AtomicInteger();
+    Thread parks =
+        process.start(
+            "parks",
+            () -> {
+              for (int i = 0; i < 20_000; i++) {
+                LockSupport.park();
+                parked.incrementAndGet();
+              }
+            });
+    for (int i = 0; i < 4; i++) {
+      process.start(
+          "becomes ready all the time",
+          () -> {
+            while (parked.get() < 20_000) {
+              Calls.parkNanos(1);
+            }
+          });
+    }
+    Thread outside =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  while (parks.getState() != Thread.State.TERMINATED) {
+                    LockSupport.unpark(parks);
+                  }
+                });
+
+    assertThat(scheduler.run(MINUTE, () -> parks.getState() == Thread.State.TERMINATED)).isTrue();
+
+    outside.join();
+    assertThat(parked).hasValue(20_000);
   }
 
   @Test
