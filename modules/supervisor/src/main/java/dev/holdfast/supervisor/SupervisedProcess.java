@@ -208,7 +208,7 @@ final class SupervisedProcess implements AutoCloseable {
     switch (phase) {
       case DUE -> {
         if (now - dueAt >= 0) {
-          spawn(now);
+          spawn();
         }
       }
       case UP -> watch(now);
@@ -219,12 +219,13 @@ final class SupervisedProcess implements AutoCloseable {
     }
   }
 
-  private void spawn(long now) {
+  private void spawn() {
+    row.starting(countsAsRestart ? restarts.count() + 1 : restarts.count(), paused);
+    // The database may have been unavailable until now.
+    long now = nanos.getAsLong();
     if (countsAsRestart) {
       restarts.restarted(now);
     }
-    countsAsRestart = false; // When the database is unavailable, this turn is repeated.
-    row.starting(restarts.count(), paused);
     countsAsRestart = true;
     try {
       ProcessRun started = ProcessRun.start(command, options, row, output, paused, now);

@@ -128,7 +128,8 @@ final class HostileValues {
   /** As a string of JSON, except that half a surrogate pair is sent as it is. */
   static String quoted(String text) {
     StringBuilder quoted = new StringBuilder("\"");
-    for (char each : text.toCharArray()) {
+    for (int i = 0; i < text.length(); i++) {
+      char each = text.charAt(i);
       if (each == '"' || each == '\\') {
         quoted.append('\\').append(each);
       } else if (each < ' ' || Character.isSurrogate(each)) {

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * wrong values in the path, the query, headers and body, some that are no HTTP at all.
  */
 final class RequestWriter {
-  /** One request, as the bytes that are sent. */
+  /** One request, as the bytes that are sent. Requests are not compared. */
+  @SuppressWarnings("ArrayRecordComponent")
   record Request(String summary, byte[] bytes, boolean endsConnection) {}
 
   private record Operation(String method, String path, JsonNode definition) {}
@@ -95,13 +96,13 @@ final class RequestWriter {
           .append("\r\n");
     }
     head.append("Content-Length: ").append(body.length).append("\r\n\r\n");
-    return new Request(
-        method + " " + target + " " + summary(body), joined(head.toString(), body), false);
+    byte[] start = head.toString().getBytes(StandardCharsets.UTF_8);
+    return new Request(method + " " + target + " " + summary(body), joined(start, body), false);
   }
 
   private String target(Operation operation) {
     StringBuilder target = new StringBuilder();
-    for (String part : operation.path().substring(1).split("/")) {
+    for (String part : operation.path().substring(1).split("/", -1)) {
       target
           .append('/')
           .append(part.startsWith("{") ? HostileValues.encoded(values.segment()) : part);
@@ -229,31 +230,29 @@ final class RequestWriter {
             random.nextBytes(garbage);
             yield garbage;
           }
-          case 1 -> ascii("GET / HTTP/1.1\r\n\r\n");
-          case 2 -> ascii("GET /v1/jobs HTTP/9.9\r\nHost: x\r\n\r\n");
-          case 3 ->
-              ascii(
-                  "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                      + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n");
-          case 4 ->
-              ascii(
-                  "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n{}abc");
-          case 5 -> ascii("POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n{}");
-          case 6 -> ascii("GET /" + "a".repeat(SOME_KB) + " HTTP/1.1\r\nHost: x\r\n\r\n");
-          default -> ascii("GET /v1/jobs HTTP/1.1\r\nHost: x\r\n: empty\r\n \tfolded\0: x\r\n\r\n");
+          case 1 -> lines("GET / HTTP/1.1", "", "");
+          case 2 -> lines("GET /v1/jobs HTTP/9.9", "Host: x", "", "");
+          case 3 -> post("Transfer-Encoding: chunked", "", "zz", "{}", "0", "", "");
+          case 4 -> post("Content-Length: 5", "Content-Length: 6", "", "{}abc");
+          case 5 -> post("Content-Length: -1", "", "{}");
+          case 6 -> lines("GET /" + "a".repeat(SOME_KB) + " HTTP/1.1", "Host: x", "", "");
+          default -> lines("GET /v1/jobs HTTP/1.1", "Host: x", ": empty", " \tfolded\0: x", "", "");
         };
     return new Request("malformed: " + summary(bytes), bytes, true);
   }
 
-  private static byte[] ascii(String text) {
-    return text.getBytes(StandardCharsets.ISO_8859_1);
+  private static byte[] post(String... further) {
+    byte[] start = lines("POST /v1/jobs HTTP/1.1", "Host: x", "Content-Type: application/json", "");
+    return joined(start, lines(further));
   }
 
-  private static byte[] joined(String head, byte[] body) {
-    byte[] start = head.getBytes(StandardCharsets.UTF_8);
-    byte[] all = new byte[start.length + body.length];
-    System.arraycopy(start, 0, all, 0, start.length);
-    System.arraycopy(body, 0, all, start.length, body.length);
+  private static byte[] lines(String... lines) {
+    return String.join("\r\n", lines).getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  private static byte[] joined(byte[] head, byte[] body) {
+    byte[] all = Arrays.copyOf(head, head.length + body.length);
+    System.arraycopy(body, 0, all, head.length, body.length);
     return all;
   }
 

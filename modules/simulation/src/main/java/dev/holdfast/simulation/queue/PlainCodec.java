@@ -33,8 +33,10 @@ public final class PlainCodec implements Codec {
   }
 
   private static String quoted(Object value) {
+    String plain = value.toString();
     StringBuilder text = new StringBuilder("\"");
-    for (char c : value.toString().toCharArray()) {
+    for (int i = 0; i < plain.length(); i++) {
+      char c = plain.charAt(i);
       if (c == '"' || c == '\\') {
         text.append('\\').append(c);
       } else if (c < ' ') {

@@ -139,6 +139,36 @@ class SupervisorTest extends SupervisorFixture {
   }
 
   @Test
+  void a_restart_that_waited_for_the_database_counts_from_when_it_took_place() throws Exception {
+    AtomicLong clock = new AtomicLong(System.nanoTime());
+    nanos = clock::get;
+    boot = Duration.ofDays(100);
+    silence = Duration.ofDays(100);
+    Duration hour = Duration.ofHours(1);
+    policy = new RestartPolicy(1, hour, 20, LONG, hour, hour);
+    supervise(NAME, "exit=9");
+    until(row -> row.status() == HealthStatus.CRASHED);
+    try (Connection holder = db.dataSource().getConnection()) {
+      holder.setAutoCommit(false);
+      try (Statement lock = holder.createStatement()) {
+        lock.execute("SELECT 1 FROM holdfast.health FOR UPDATE");
+      }
+      clock.addAndGet(hour.toNanos());
+      until(
+          () ->
+              db.count(
+                      "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+                  > 0);
+      clock.addAndGet(hour.toNanos());
+      holder.commit();
+    }
+    WorkerHealth failed = until(row -> row.status() == HealthStatus.FAILED);
+    assertThat(failed.reason()).contains("1 restart within 60 minutes");
+    assertThat(failed.restarts()).isEqualTo(1);
+    assertThat(failed.incarnation()).isEqualTo(2);
+  }
+
+  @Test
   void a_worker_that_keeps_crashing_does_not_affect_another() {
     JobId job = add();
     supervise(NAME, "exit=1", "good");
