@@ -22,6 +22,8 @@ import dev.holdfast.worker.JobListener;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.Metrics;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -42,6 +44,13 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 class OutageTest extends LibraryTest {
   private static final Duration LONGER_THAN_A_LEASE = QUICK.lease().multipliedBy(5).dividedBy(4);
   private static final Duration A_WHILE = QUICK.heartbeat().multipliedBy(5);
+
+  private static final String WAITING_CLAIMS =
+      """
+      SELECT count(*) FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'
+         AND query LIKE '%WITH picked AS MATERIALIZED%'
+      """;
 
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CountDownLatch goOn = new CountDownLatch(1);
@@ -241,6 +250,33 @@ class OutageTest extends LibraryTest {
       assertThat(job.failures()).isZero();
       assertThat(attempts(id)).containsExactly(AttemptOutcome.RELEASED, AttemptOutcome.SUCCEEDED);
     }
+  }
+
+  @Test
+  void a_claim_that_is_carried_out_late_while_the_worker_stops_is_released() throws Exception {
+    enqueue(Job.of("wait"));
+    Worker worker = start(waiting().timings(CALM).concurrency(2));
+    until(begun);
+    worker.pause();
+    JobId late = enqueue(Job.of("wait"));
+    CompletableFuture<Void> stopped;
+    try (Connection holder = db.dataSource().getConnection();
+        Statement lock = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      lock.execute("LOCK TABLE holdfast.job IN EXCLUSIVE MODE");
+      worker.resume();
+      until(() -> db.count(WAITING_CLAIMS) > 0);
+      proxy.cut();
+      stopped = CompletableFuture.runAsync(() -> worker.stop(NEVER));
+      proxy.mend();
+      holder.commit();
+    }
+    until(() -> attempts(late).equals(List.of(AttemptOutcome.RELEASED)));
+    assertThat(stopped).isNotDone();
+    goOn.countDown();
+    stopped.get();
+    assertThat(job(late).state()).isEqualTo(JobState.PENDING);
+    assertThat(job(late).crashes()).isZero();
   }
 
   @Test

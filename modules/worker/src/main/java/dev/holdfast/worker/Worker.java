@@ -103,7 +103,7 @@ public final class Worker implements AutoCloseable {
             new AttemptLog(options.worker(), metrics, listeners),
             this::wakeClaiming);
     this.claimer = new Claimer(source, options, slots, metrics, attempts::begin);
-    this.claiming = new Loop("claim", this::claim);
+    this.claiming = new Loop("claim", this::claim, claimer::releaseLostClaims);
     this.reaping =
         new Loop(
             "sweep",
@@ -248,7 +248,6 @@ public final class Worker implements AutoCloseable {
     log.info("{} stops; {} running", options.worker(), Plural.of(slots.used(), "job"));
     claimer.close();
     slots.close();
-    claiming.end();
     closeQuietly(listening);
     try {
       slots.awaitEmpty(timeout);
@@ -273,6 +272,7 @@ public final class Worker implements AutoCloseable {
   /** Does not wait for a call that does not return; its thread ends with the process. */
   private void stopThreads() throws InterruptedException {
     long until = System.nanoTime() + STOP_THREADS.toNanos();
+    claiming.end();
     reaping.end();
     keeper.end();
     outbox.end();

@@ -44,6 +44,7 @@ public final class Claimer {
    */
   private static final Duration CLAIM_AGAIN = Duration.ofMillis(30);
 
+  private static final Duration CHECK_AGAIN = Duration.ofSeconds(1);
   private static final Duration UNTIL_WOKEN = Duration.ofSeconds(10);
   private static final Duration DUE = Duration.ofMillis(1);
   private static final Duration ALMOST_DUE = Duration.ofMillis(20);
@@ -118,17 +119,17 @@ public final class Claimer {
     paused.set(now);
   }
 
-  /** Claims nothing more. */
+  /** Claims nothing more; rounds still look for claims whose response was lost. */
   public void close() {
     closed.set(true);
   }
 
   /** One round over the queues; the answer is how long to wait for the next. */
   public Duration runOnce() {
-    if (closed.get() || paused.get()) {
-      return UNTIL_WOKEN;
-    }
     checkLostClaim();
+    if (closed.get() || paused.get()) {
+      return hasLostClaim() ? CHECK_AGAIN : UNTIL_WOKEN;
+    }
     // Set before the slots are counted: a thread that frees one afterwards sees this and wakes the
     // loop.
     full.set(true);
@@ -273,6 +274,17 @@ public final class Claimer {
         && now - lostAt >= LOST_CLAIM_CHECKS.get(lostClaimChecks).toNanos()) {
       releaseUnknown();
       lostClaimChecks++;
+    }
+  }
+
+  private boolean hasLostClaim() {
+    return claimOutcomeUnknown || lostClaimChecks < LOST_CLAIM_CHECKS.size();
+  }
+
+  /** The last check, when the worker has stopped. A claim that arrives later has to expire. */
+  public void releaseLostClaims() {
+    if (hasLostClaim()) {
+      releaseUnknown();
     }
   }
 

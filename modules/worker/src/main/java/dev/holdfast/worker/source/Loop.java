@@ -33,6 +33,7 @@ public final class Loop {
 
   private final String name;
   private final Work work;
+  private final Runnable atEnd;
   private final Thread thread;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -41,8 +42,16 @@ public final class Loop {
   private Duration backoff = FIRST_BACKOFF;
 
   public Loop(String name, Work work) {
+    this(name, work, () -> {});
+  }
+
+  /**
+   * @param atEnd what is still to be done once no round follows; it is tried once
+   */
+  public Loop(String name, Work work, Runnable atEnd) {
     this.name = name;
     this.work = work;
+    this.atEnd = atEnd;
     this.thread = Thread.ofPlatform().daemon().name("holdfast-" + name).unstarted(this::run);
   }
 
@@ -59,6 +68,11 @@ public final class Loop {
         // As when there is no memory left for the log line; there may be some in a moment.
         LockSupport.parkNanos(FIRST_BACKOFF.toNanos());
       }
+    }
+    try {
+      atEnd.run();
+    } catch (RuntimeException failed) {
+      log.debug("{}: {} (at its end)", name, failed.getMessage());
     }
   }
 

@@ -191,6 +191,38 @@ class ClaimerTest {
   }
 
   @Test
+  void a_lost_claim_is_also_released_while_it_is_paused_or_closed_and_at_the_end() {
+    ManualNanos nanos = new ManualNanos();
+    Claimer asking = new Claimer(source, options, slots, metrics, (job, claimedAt) -> true, nanos);
+    asking.releaseLostClaims();
+    assertThat(source.calls("heldBy")).isZero();
+    source.with(Samples.job());
+    source.afterClaim =
+        jobs -> {
+          throw new SourceUnavailableException("answer lost", new IllegalStateException());
+        };
+    assertThatThrownBy(asking::runOnce).isInstanceOf(SourceUnavailableException.class);
+
+    asking.pause(true);
+    assertThat(asking.runOnce()).isEqualTo(Duration.ofSeconds(1));
+    assertThat(source.held).isEmpty();
+    asking.close();
+    source.held.add(Samples.job().lease());
+    nanos.advance(Duration.ofSeconds(1));
+    assertThat(asking.runOnce()).isEqualTo(Duration.ofSeconds(1));
+    assertThat(source.held).isEmpty();
+    source.held.add(Samples.job().lease());
+    asking.releaseLostClaims();
+    assertThat(source.held).isEmpty();
+
+    nanos.advance(Duration.ofSeconds(5));
+    asking.runOnce();
+    nanos.advance(Duration.ofSeconds(30));
+    assertThat(asking.runOnce()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(source.calls("claim")).isEqualTo(1);
+  }
+
+  @Test
   void a_failed_release_is_repeated_later() {
     source.with(Samples.job());
     source.afterClaim =
