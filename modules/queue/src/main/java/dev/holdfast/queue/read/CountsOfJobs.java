@@ -45,7 +45,7 @@ public final class CountsOfJobs {
       List.of(JobState.RUNNING, JobState.RETRYING, JobState.WAITING, JobState.FAILED);
 
   private static final String OF_ONE_STATE =
-      "(SELECT * FROM holdfast.job WHERE state = '%s' AND ${range} ${order} LIMIT :most)";
+      "(SELECT * FROM holdfast.job WHERE state = '${state}' AND ${range} ${order} LIMIT :most)";
 
   private static final String BY_STATE =
       """
@@ -99,7 +99,9 @@ public final class CountsOfJobs {
             .map(
                 state ->
                     Sql.fragment(
-                        OF_ONE_STATE.formatted(state),
+                        OF_ONE_STATE,
+                        "state",
+                        state.name(),
                         "range",
                         range.conditions(),
                         "order",

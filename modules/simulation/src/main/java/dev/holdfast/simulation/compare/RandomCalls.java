@@ -36,6 +36,8 @@ public final class RandomCalls {
   private static final int BACKLOG = 240;
   private static final Duration GRACE = Duration.ofSeconds(10);
 
+  private static final List<WhenDependencyFails> FAILURES = List.of(WhenDependencyFails.values());
+
   private final Random random;
   private final List<Call> calls = new ArrayList<>();
   private final List<Lease> leases = new ArrayList<>();
@@ -156,7 +158,7 @@ public final class RandomCalls {
                 depends
                     ? List.of(JobSpec.number(jobs.get(random.nextInt(jobs.size()))))
                     : List.of(),
-                WhenDependencyFails.values()[random.nextInt(3)]));
+                FAILURES.get(random.nextInt(FAILURES.size()))));
     jobs.add(answer.id());
   }
 

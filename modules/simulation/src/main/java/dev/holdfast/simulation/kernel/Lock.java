@@ -23,7 +23,7 @@ public final class Lock {
   void acquire() {
     Thread me = Thread.currentThread();
     boolean interrupted = false;
-    while (owner != null && owner != me) {
+    while (owner != null && !owner.equals(me)) {
       waiting.add(me);
       LockSupport.park();
       waiting.remove(me);
@@ -43,7 +43,7 @@ public final class Lock {
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
-    while (owner != null && owner != me) {
+    while (owner != null && !owner.equals(me)) {
       waiting.add(me);
       LockSupport.park();
       waiting.remove(me);
@@ -56,7 +56,7 @@ public final class Lock {
   }
 
   public void unlock() {
-    if (owner != Thread.currentThread()) {
+    if (!Thread.currentThread().equals(owner)) {
       throw new IllegalMonitorStateException();
     }
     if (--holds == 0) {
@@ -76,7 +76,7 @@ public final class Lock {
   private final class Signal implements Condition {
     private final List<Thread> sleepers = new ArrayList<>();
 
-    private long await(long nanos, boolean timed) throws InterruptedException {
+    private long waitForSignal(long nanos, boolean timed) throws InterruptedException {
       if (Thread.interrupted()) {
         throw new InterruptedException();
       }
@@ -112,17 +112,17 @@ public final class Lock {
 
     @Override
     public void await() throws InterruptedException {
-      long unused = await(0, false);
+      long unused = waitForSignal(0, false);
     }
 
     @Override
     public long awaitNanos(long nanos) throws InterruptedException {
-      return await(nanos, true);
+      return waitForSignal(nanos, true);
     }
 
     @Override
     public boolean await(long time, TimeUnit unit) throws InterruptedException {
-      return await(unit.toNanos(time), true) > 0;
+      return waitForSignal(unit.toNanos(time), true) > 0;
     }
 
     @Override

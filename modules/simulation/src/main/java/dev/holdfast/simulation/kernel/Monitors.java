@@ -7,6 +7,7 @@ import java.util.List;
  * Stands for {@code synchronized}. The JDK would resume a thread that waited for a monitor from a
  * thread of its own, at a moment that no seed decides.
  */
+@SuppressWarnings("ReferenceEquality") // A monitor belongs to an object, not to all that equal it.
 public final class Monitors {
   record Held(Object object, Lock lock) {}
 

@@ -101,7 +101,7 @@ public final class Scheduler {
 
   /** A thread can run that has not waited for a lock outside; may be called by any thread. */
   void unparked(SimulatedThread thread) {
-    if (Thread.currentThread() == own) {
+    if (own.equals(Thread.currentThread())) {
       thread.process().submit(thread);
     } else {
       unparkedOutside.add(thread);

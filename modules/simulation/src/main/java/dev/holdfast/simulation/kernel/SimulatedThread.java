@@ -94,6 +94,7 @@ final class SimulatedThread implements Executor {
   }
 
   /** Lets other threads run first; for this thread itself. */
+  @SuppressWarnings("ThreadPriorityCheck") // Which one, the scheduler of the simulation decides.
   void giveWay() {
     givingWay = true;
     Thread.yield();

@@ -160,7 +160,7 @@ final class Substitution {
           (access & Opcodes.ACC_STATIC) != 0,
           method,
           descriptor);
-      int hidden = plain & ~(Opcodes.ACC_PUBLIC | Opcodes.ACC_PROTECTED) | Opcodes.ACC_PRIVATE;
+      int hidden = (plain & ~(Opcodes.ACC_PUBLIC | Opcodes.ACC_PROTECTED)) | Opcodes.ACC_PRIVATE;
       return new Methods(
           name, super.visitMethod(hidden, method + BODY, descriptor, signature, exceptions));
     }

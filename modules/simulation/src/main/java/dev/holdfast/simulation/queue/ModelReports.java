@@ -168,7 +168,7 @@ public final class ModelReports {
         : job.artifacts.entrySet().stream()
             .map(
                 each -> {
-                  String[] parts = each.getValue().split(" ");
+                  String[] parts = each.getValue().split(" ", -1);
                   return new PublishedArtifact(
                       new Artifact(each.getKey(), 1, parts[2]),
                       Integer.parseInt(parts[0]),

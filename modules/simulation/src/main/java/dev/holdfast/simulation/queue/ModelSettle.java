@@ -7,6 +7,7 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobState;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -30,12 +31,12 @@ public final class ModelSettle {
 
   /** Of several endings of one attempt in a batch, the first counts. */
   public List<Ack> all(List<Settlement> given) {
-    Map<Lease, Settlement> firsts = new HashMap<>();
+    Map<Lease, Settlement> firsts = new LinkedHashMap<>();
     given.forEach(each -> firsts.putIfAbsent(each.lease(), each));
     Map<Lease, Ack> acks = new HashMap<>();
     for (Class<? extends Settlement> kind : ORDER) {
-      for (Settlement each : given) {
-        if (kind.isInstance(each) && firsts.get(each.lease()) == each) {
+      for (Settlement each : firsts.values()) {
+        if (kind.isInstance(each)) {
           acks.put(each.lease(), one(each));
         }
       }

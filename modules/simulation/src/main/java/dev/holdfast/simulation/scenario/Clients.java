@@ -16,6 +16,8 @@ final class Clients {
           "work", "work", "work", "strict", "fail", "snooze", "deaf", "crash", "steps", "own",
           "file", "unknown");
 
+  private static final List<WhenDependencyFails> FAILURES = List.of(WhenDependencyFails.values());
+
   private final Scenario scenario;
   private final Random random;
   private final Duration storm;
@@ -79,6 +81,6 @@ final class Clients {
         keyed ? "lane-" + random.nextInt(2) : "",
         keyed ? 1 : 0,
         depends ? List.of(enqueued.get(random.nextInt(enqueued.size()))) : List.of(),
-        WhenDependencyFails.values()[random.nextInt(WhenDependencyFails.values().length)]);
+        FAILURES.get(random.nextInt(FAILURES.size())));
   }
 }

@@ -26,6 +26,7 @@ final class Observer {
     this.recording = recording;
   }
 
+  @SuppressWarnings("AnnotateFormatMethod")
   void note(String format, Object... values) {
     if (recording) {
       lines.add(
@@ -56,6 +57,7 @@ final class Observer {
     counts.merge(what, 1, Integer::sum);
   }
 
+  @SuppressWarnings("AnnotateFormatMethod")
   void violated(String format, @Nullable Object... values) {
     if (violation == null) {
       violation = "%.3f s: %s".formatted(scheduler.now() / 1e9, format.formatted(values));

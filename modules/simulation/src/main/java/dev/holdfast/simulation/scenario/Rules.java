@@ -169,6 +169,7 @@ final class Rules {
    * Called each time that reports reach the queue. One whose answer was lost is sent again, and its
    * first copy may come after newer ones: the progress then goes back to it.
    */
+  @SuppressWarnings("ReferenceEquality") // Two reports may say the same.
   void writes(List<Report> reports) {
     for (Report report : reports) {
       if (report instanceof Report.Progress progress) {

@@ -34,7 +34,6 @@ public final class Scenario {
   private static final long MOST_SWITCHES = 3_000_000;
   private static final Duration CALM_AT_MOST = Duration.ofMinutes(40);
 
-  private final long seed;
   private final Scheduler scheduler;
   private final Observer observer;
   private final Network network;
@@ -47,7 +46,6 @@ public final class Scenario {
   private int started;
 
   private Scenario(long seed, boolean recording) {
-    this.seed = seed;
     this.scheduler = new Scheduler(seed, MOST_SWITCHES);
     this.observer = new Observer(scheduler, recording);
     this.network = new Network(scheduler, observer);

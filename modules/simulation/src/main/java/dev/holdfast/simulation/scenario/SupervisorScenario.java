@@ -47,7 +47,6 @@ public final class SupervisorScenario {
   /** It may take as long until a process that is told to stop has stopped. */
   private static final long COMMAND_COUNTS_FOR = 60 * SECOND;
 
-  private final long seed;
   private final Scheduler scheduler;
   private final Observer observer;
   private final Network network;
@@ -61,7 +60,6 @@ public final class SupervisorScenario {
   private long pids = 1_000;
 
   private SupervisorScenario(long seed, boolean recording) {
-    this.seed = seed;
     this.scheduler = new Scheduler(seed, MOST_SWITCHES);
     this.observer = new Observer(scheduler, recording);
     this.network = new Network(scheduler, observer);
