@@ -29,7 +29,7 @@ final class SimulatedThread implements Executor {
   /** Holds the continuation when the lock outside that this thread waited for is free. */
   private final BlockingQueue<Runnable> freed = new ArrayBlockingQueue<>(1);
 
-  private volatile boolean running;
+  private boolean running;
   private boolean givingWay;
   private @Nullable Runnable continuation;
 
@@ -85,12 +85,14 @@ final class SimulatedThread implements Executor {
    */
   @Override
   public void execute(Runnable resumed) {
-    if (running && !givingWay) {
-      freed.add(resumed);
-    } else {
-      continuation = resumed;
-      process.scheduler().unparked(this);
+    synchronized (freed) {
+      if (running && !givingWay) {
+        freed.add(resumed);
+        return;
+      }
     }
+    continuation = resumed;
+    process.scheduler().unparked(this);
   }
 
   /** Lets other threads run first; for this thread itself. */
@@ -103,13 +105,23 @@ final class SimulatedThread implements Executor {
 
   /** Runs the thread until it waits for another one of the simulation, or gives way to it. */
   void resume() {
-    running = true;
+    synchronized (freed) {
+      running = true;
+    }
     Runnable next = continuation;
     while (next != null) {
       next.run();
       next = waitsOutside() ? freed() : null;
     }
-    running = false;
+    Runnable unparked;
+    synchronized (freed) {
+      running = false;
+      unparked = freed.poll();
+    }
+    if (unparked != null) {
+      // By somebody outside, after it had parked for something else.
+      execute(unparked);
+    }
   }
 
   private boolean waitsOutside() {

@@ -43,6 +43,18 @@ class LivePageTest extends PageFixture {
     browser.awaitElement("section[aria-labelledby=running] a.mono");
   }
 
+  @Test
+  void a_job_that_the_server_no_longer_follows_leaves_those_that_run() {
+    holdfast.enqueue(Job.of("vanishes").queue("news"));
+    open("#/");
+    holdfast.jobs().claim("news", 1, "w1", Duration.ofMinutes(5));
+    browser.awaitText("vanishes");
+    // Its end cannot be told.
+    db.sql("DELETE FROM holdfast.job WHERE kind = 'vanishes'");
+    browser.awaitNoText("vanishes");
+    browser.awaitText("No running jobs");
+  }
+
   // ---- live
 
   @ParameterizedTest
