@@ -45,10 +45,10 @@ class OutageTest extends LibraryTest {
   private static final Duration LONGER_THAN_A_LEASE = QUICK.lease().multipliedBy(5).dividedBy(4);
   private static final Duration A_WHILE = QUICK.heartbeat().multipliedBy(5);
 
-  private static final String WAITING_CLAIMS =
+  private static final String CLAIMS =
       """
       SELECT count(*) FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'
+       WHERE datname = current_database() AND pid <> pg_backend_pid()
          AND query LIKE '%WITH picked AS MATERIALIZED%'
       """;
 
@@ -258,6 +258,7 @@ class OutageTest extends LibraryTest {
     Worker worker = start(waiting().timings(CALM).concurrency(2));
     until(begun);
     worker.pause();
+    until(() -> db.count(CLAIMS + " AND state = 'active'") == 0);
     JobId late = enqueue(Job.of("wait"));
     CompletableFuture<Void> stopped;
     try (Connection holder = db.dataSource().getConnection();
@@ -265,7 +266,9 @@ class OutageTest extends LibraryTest {
       holder.setAutoCommit(false);
       lock.execute("LOCK TABLE holdfast.job IN EXCLUSIVE MODE");
       worker.resume();
-      until(() -> db.count(WAITING_CLAIMS) > 0);
+      until(() -> db.count(CLAIMS + " AND wait_event_type = 'Lock'") > 0);
+      // This claim is the only one that can take the job.
+      worker.pause();
       proxy.cut();
       stopped = CompletableFuture.runAsync(() -> worker.stop(NEVER));
       proxy.mend();

@@ -278,10 +278,10 @@ public final class Worker implements AutoCloseable {
     outbox.end();
     try {
       boolean ended =
-          claiming.awaitEnd(left(until))
-              && reaping.awaitEnd(left(until))
+          reaping.awaitEnd(left(until))
               && keeper.awaitEnd(left(until))
-              && outbox.awaitEnd(left(until));
+              && outbox.awaitEnd(left(until))
+              && claiming.awaitEnd(left(until));
       log.info("{} has stopped{}", options.worker(), ended ? "" : "; the source does not answer");
     } finally {
       watchdog.close();

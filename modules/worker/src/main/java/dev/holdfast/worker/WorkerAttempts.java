@@ -124,7 +124,7 @@ final class WorkerAttempts implements AttemptListener {
   private void skip(AttemptExecutor attempt) {
     attemptLog.skipped(attempt);
     if (attempt.skip()) {
-      free(attempt);
+      free(attempt, Ack.LEASE_LOST);
     }
   }
 
@@ -152,14 +152,18 @@ final class WorkerAttempts implements AttemptListener {
     // Counted before the slot is free: after a wait for the last job the metrics have it.
     attemptLog.count(attempt, settlement, ack);
     overdue.note(attempt);
-    free(attempt);
+    free(attempt, ack);
     cleaner.clean(attempt.files(), settlement, ack);
     attemptLog.ended(attempt, settlement, ack);
   }
 
-  private void free(AttemptExecutor attempt) {
+  private void free(AttemptExecutor attempt, Ack ack) {
     watchdog.forget(attempt);
-    slots.remove(attempt);
+    if (ack == Ack.ACCEPTED) {
+      slots.remove(attempt);
+    } else {
+      slots.removeUnsettled(attempt);
+    }
     slotFreed.freed(true);
   }
 

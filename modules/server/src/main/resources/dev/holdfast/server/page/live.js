@@ -56,6 +56,11 @@ class Live extends EventTarget {
     return [...this.jobs.values()].filter((job) => job.state === 'RUNNING');
   }
 
+  /** Of a job that the stream has told of: it has ended, or is no longer told. */
+  mayHaveEnded(id) {
+    return !this.jobs.has(id) || Boolean(this.jobs.get(id).finishedAt);
+  }
+
   #seen() {
     clearTimeout(this.#hiding);
     if (document.hidden) {

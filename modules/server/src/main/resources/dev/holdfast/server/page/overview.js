@@ -34,8 +34,7 @@ class Overview extends View {
   changed(event) {
     // Something ended, so the plots and the number of failures may not be right any more; or the stream no longer tells of
     // a job, which may have ended, too.
-    const mayHaveEnded = (id) => !live.jobs.has(id) || live.jobs.get(id).finishedAt;
-    if (event.what.has('health') || [...event.jobs].some(mayHaveEnded)) this.refresh(5000);
+    if (event.what.has('health') || [...event.jobs].some((id) => live.mayHaveEnded(id))) this.refresh(5000);
     this.requestUpdate();
   }
 

@@ -101,7 +101,8 @@ public final class Scheduler {
 
   /** A thread can run that has not waited for a lock outside; may be called by any thread. */
   void unparked(SimulatedThread thread) {
-    if (own.equals(Thread.currentThread())) {
+    SimulatedProcess current = SimulatedProcess.CURRENT.get();
+    if (own.equals(Thread.currentThread()) || (current != null && current.scheduler() == this)) {
       thread.process().submit(thread);
     } else {
       unparkedOutside.add(thread);

@@ -87,6 +87,42 @@ class SimulatedThreadTest {
   }
 
   @Test
+  void a_thread_may_run_before_the_one_that_started_or_unparked_it_goes_on() {
+    Scheduler scheduler = new Scheduler(1, 1_000_000);
+    SimulatedProcess process = new SimulatedProcess(scheduler, "p", 0);
+    List<String> happened = new ArrayList<>();
+    process.start(
+        "first",
+        () -> {
+          Thread second =
+              process.start(
+                  "second",
+                  () -> {
+                    happened.add("second started");
+                    LockSupport.park();
+                    happened.add("second unparked");
+                  });
+          passPoints();
+          happened.add("first goes on");
+          LockSupport.unpark(second);
+          passPoints();
+          happened.add("first ends");
+        });
+
+    scheduler.run(MINUTE, () -> happened.size() == 4);
+
+    assertThat(happened)
+        .containsExactly("second started", "first goes on", "second unparked", "first ends");
+  }
+
+  /** So many that another thread runs at one of them, if it can. */
+  private static void passPoints() {
+    for (int i = 0; i < 200; i++) {
+      Calls.point();
+    }
+  }
+
+  @Test
   void no_unpark_from_outside_the_run_is_lost() {
     Scheduler scheduler = new Scheduler(1, Long.MAX_VALUE);
     SimulatedProcess process = new SimulatedProcess(scheduler, "p", 0);

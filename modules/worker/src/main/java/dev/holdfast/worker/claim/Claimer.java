@@ -12,7 +12,6 @@ import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -127,9 +126,11 @@ public final class Claimer {
   /** One round over the queues; the answer is how long to wait for the next. */
   public Duration runOnce() {
     checkLostClaim();
-    if (closed.get() || paused.get()) {
-      return hasLostClaim() ? CHECK_AGAIN : UNTIL_WOKEN;
-    }
+    Duration wait = closed.get() || paused.get() ? UNTIL_WOKEN : fill();
+    return hasLostClaim() && wait.compareTo(CHECK_AGAIN) > 0 ? CHECK_AGAIN : wait;
+  }
+
+  private Duration fill() {
     // Set before the slots are counted: a thread that frees one afterwards sees this and wakes the
     // loop.
     full.set(true);
@@ -281,7 +282,10 @@ public final class Claimer {
     return claimOutcomeUnknown || lostClaimChecks < LOST_CLAIM_CHECKS.size();
   }
 
-  /** The last check, when the worker has stopped. A claim that arrives later has to expire. */
+  /**
+   * The last check, when the worker has stopped. A claim that is carried out later is reaped when
+   * its lease expires.
+   */
   public void releaseLostClaims() {
     if (hasLostClaim()) {
       releaseUnknown();
@@ -290,11 +294,12 @@ public final class Claimer {
 
   /** Releases jobs that are claimed under this worker's name but were never received by it. */
   private void releaseUnknown() {
-    Set<Lease> known = new HashSet<>();
-    slots.all().forEach(run -> known.add(run.lease()));
+    Set<Lease> received = slots.received();
+    List<Lease> held = source.heldBy(options.worker());
+    slots.stillHeld(held);
     List<Settlement> unknown = new ArrayList<>();
-    for (Lease lease : source.heldBy(options.worker())) {
-      if (!known.contains(lease)) {
+    for (Lease lease : held) {
+      if (!received.contains(lease)) {
         unknown.add(new Settlement.Release(lease, false));
       }
     }

@@ -71,8 +71,10 @@ public final class Loop {
     }
     try {
       atEnd.run();
-    } catch (RuntimeException failed) {
-      log.debug("{}: {} (at its end)", name, failed.getMessage());
+    } catch (SourceUnavailableException unavailable) {
+      log.debug("{}: {} (at its end)", name, unavailable.getMessage());
+    } catch (Throwable e) {
+      log.error("{} failed (at its end)", name, e);
     }
   }
 

@@ -38,12 +38,16 @@ abstract class WorkerFixture {
   }
 
   Worker worker(Timings timings, Handler<Json> handler) {
+    return worker(timings, Kind.of(Samples.KIND, Json.class, handler));
+  }
+
+  Worker worker(Timings timings, Kind<Json> kind) {
     Worker worker =
         new Worker(
             source,
             Samples.options(4, timings),
             Samples.CODEC,
-            List.of(Kind.of(Samples.KIND, Json.class, handler)),
+            List.of(kind),
             listeners,
             new Metrics());
     workers.add(worker);

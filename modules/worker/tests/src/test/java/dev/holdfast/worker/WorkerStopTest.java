@@ -6,13 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.worker.attempt.Samples;
+import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.source.Metrics;
+import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /** How a worker stops, and what happens to its jobs. */
@@ -62,6 +67,45 @@ class WorkerStopTest extends WorkerFixture {
     until(() -> begun.get() == 1);
     worker.stop(Duration.ZERO);
     assertThat(source.allSettled()).containsExactly(new Settlement.Release(job.lease(), true));
+  }
+
+  @Test
+  void a_strict_handler_that_ignores_the_stop_keeps_its_lease_also_after_a_lost_claim() {
+    LeasedJob job = Samples.job();
+    source.with(job);
+    Worker worker =
+        worker(
+                Samples.TIMINGS,
+                Kind.of(Samples.KIND, Json.class, (payload, context) -> awaitWithoutListening())
+                    .strictly())
+            .start();
+    until(() -> begun.get() == 1);
+    loseClaims(() -> true);
+    worker.stop(Duration.ZERO);
+    assertThat(source.allSettled()).isEmpty();
+    assertThat(source.held).containsExactly(job.lease());
+  }
+
+  @Test
+  void a_lost_claim_that_is_carried_out_before_the_end_is_released() {
+    Worker worker = worker((payload, context) -> null).start();
+    AtomicBoolean lost = new AtomicBoolean();
+    loseClaims(() -> lost.compareAndSet(false, true));
+    LeasedJob late = Samples.job();
+    source.held.add(late.lease());
+    worker.stop(Duration.ZERO);
+    assertThat(source.allSettled()).containsExactly(new Settlement.Release(late.lease(), false));
+  }
+
+  /** Until the worker has looked for jobs of a lost claim, and so expects more of them. */
+  private void loseClaims(BooleanSupplier next) {
+    source.afterClaim =
+        jobs -> {
+          if (next.getAsBoolean()) {
+            throw new SourceUnavailableException("answer lost", new IllegalStateException());
+          }
+        };
+    until(() -> source.calls("heldBy") > 0);
   }
 
   @Test

@@ -223,6 +223,44 @@ class ClaimerTest {
   }
 
   @Test
+  void an_attempt_that_ended_without_a_settlement_was_received_and_is_not_released() {
+    source.with(Samples.job());
+    claimer.runOnce();
+    AttemptExecutor run = slots.all().iterator().next();
+    slots.removeUnsettled(run);
+    source.afterClaim =
+        jobs -> {
+          throw new SourceUnavailableException("answer lost", new IllegalStateException());
+        };
+    assertThatThrownBy(claimer::runOnce).isInstanceOf(SourceUnavailableException.class);
+    claimer.releaseLostClaims();
+    assertThat(source.held).containsExactly(run.lease());
+    assertThat(slots.received()).containsExactly(run.lease());
+    source.held.clear();
+    claimer.releaseLostClaims();
+    assertThat(slots.received()).isEmpty();
+    assertThat(source.allSettled()).isEmpty();
+  }
+
+  @Test
+  void with_a_lost_claim_it_looks_again_after_a_second_also_when_all_slots_are_taken() {
+    source.with(Samples.job(), Samples.job(), Samples.job());
+    claimer.runOnce();
+    assertThat(claimer.runOnce()).isEqualTo(Duration.ofSeconds(10));
+    free();
+    source.with(Samples.job());
+    source.afterClaim =
+        jobs -> {
+          throw new SourceUnavailableException("answer lost", new IllegalStateException());
+        };
+    assertThatThrownBy(claimer::runOnce).isInstanceOf(SourceUnavailableException.class);
+    source.afterClaim = jobs -> {};
+    source.with(Samples.job(), Samples.job(), Samples.job());
+    claimer.runOnce();
+    assertThat(claimer.runOnce()).isEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
   void a_failed_release_is_repeated_later() {
     source.with(Samples.job());
     source.afterClaim =

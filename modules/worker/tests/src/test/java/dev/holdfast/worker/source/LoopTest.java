@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import dev.holdfast.testkit.CapturedLog;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,6 +43,27 @@ class LoopTest {
     work = () -> Duration.ofMillis(1);
     loop.start();
     awaitRounds(3);
+  }
+
+  @Test
+  void at_its_end_it_does_once_what_is_left_and_survives_a_failure_of_that() throws Exception {
+    List<String> done = new CopyOnWriteArrayList<>();
+    Loop ending =
+        new Loop(
+            "ending",
+            () -> {
+              done.add("round");
+              return LONG;
+            },
+            () -> {
+              done.add("end");
+              throw new IllegalStateException("on purpose");
+            });
+    ending.start();
+    until(() -> !done.isEmpty());
+    ending.end();
+    assertThat(ending.awaitEnd(Duration.ofMinutes(2))).isTrue();
+    assertThat(done).containsExactly("round", "end");
   }
 
   @Test
