@@ -13,8 +13,19 @@ import java.util.Random;
 final class Clients {
   private static final List<String> KINDS =
       List.of(
-          "work", "work", "work", "strict", "fail", "snooze", "deaf", "crash", "steps", "own",
-          "file", "unknown");
+          "work",
+          "work",
+          "work",
+          "strict",
+          "strict-deaf",
+          "fail",
+          "snooze",
+          "deaf",
+          "crash",
+          "steps",
+          "own",
+          "file",
+          "unknown");
 
   private static final List<WhenDependencyFails> FAILURES = List.of(WhenDependencyFails.values());
 

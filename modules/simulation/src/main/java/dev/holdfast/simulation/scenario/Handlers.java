@@ -41,6 +41,7 @@ final class Handlers {
     List<Kind<?>> kinds = new ArrayList<>();
     kinds.add(kind("work", this::work));
     kinds.add(kind("strict", this::work).strictly());
+    kinds.add(kind("strict-deaf", this::deaf).strictly());
     kinds.add(kind("fail", this::fail));
     kinds.add(kind("snooze", this::snooze));
     kinds.add(kind("deaf", this::deaf));
@@ -53,7 +54,7 @@ final class Handlers {
 
   private Kind<String> kind(String name, Handler<String> body) {
     Rules.Manner manner =
-        new Rules.Manner(name.equals("strict"), !name.equals("deaf"), name.equals("steps"));
+        new Rules.Manner(name.startsWith("strict"), !name.endsWith("deaf"), name.equals("steps"));
     return Kind.of(
             name,
             String.class,

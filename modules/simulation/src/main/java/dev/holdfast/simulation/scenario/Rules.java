@@ -35,7 +35,8 @@ final class Rules {
   /**
    * What a kind of job is allowed.
    *
-   * @param strict its executions never overlap
+   * @param strict it is not released while its handler runs; nor do its executions overlap, if it
+   *     is obedient
    * @param obedient it ends when told to
    * @param goesBack its handler runs again within an attempt, from a checkpoint
    */
@@ -102,6 +103,7 @@ final class Rules {
     }
     for (Execution other : running) {
       if (manner.strict()
+          && manner.obedient()
           && other.lease.job().equals(lease.job())
           && !other.worker.process().isDead()
           && !other.worker.wasFrozenSince(other.since)) {
@@ -199,6 +201,11 @@ final class Rules {
       Lease lease = settlements.get(i).lease();
       if (acks.get(i) == Ack.LEASE_LOST) {
         observer.count("stale settle refused");
+      } else if (settlements.get(i) instanceof Settlement.Release) {
+        running.stream()
+            .filter(each -> each.lease.equals(lease) && each.manner.strict())
+            .filter(each -> !each.worker.process().isDead())
+            .forEach(each -> observer.violated("%s is released while its handler runs", each));
       } else if (settlements.get(i) instanceof Settlement.Succeed succeed) {
         String result = succeed.result() == null ? "null" : succeed.result().text();
         if (results.containsKey(lease) && !result.equals(results.get(lease))) {
