@@ -220,7 +220,8 @@ public final class Faults {
     return (target, random) -> {
       FaultProxy proxy = database ? target.server().proxy() : target.fleet().http();
       CountDownLatch lost = proxy.loseNextReplyTo(text);
-      return lost.await(5, TimeUnit.SECONDS);
+      // Other faults may keep everybody from asking for a while.
+      return lost.await(15, TimeUnit.SECONDS);
     };
   }
 
