@@ -4,10 +4,8 @@ import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.kernel.SimulatedProcess;
 import dev.holdfast.simulation.supervision.Child;
-import dev.holdfast.simulation.supervision.Database;
 import java.time.Duration;
 import java.util.Random;
-import java.util.function.Supplier;
 
 /**
  * A worker process under a simulated supervisor: boots, reports, crashes, hangs, ignores signals.
@@ -70,18 +68,22 @@ final class SimulatedChild extends Child {
   }
 
   private void beat() {
-    Database database = scenario.database();
-    Supplier<Boolean> effect =
-        () -> database.beat(component, incarnation, pid, HealthStatus.HEALTHY);
     try {
-      if (scenario.network().call(process.name(), "beat", effect)) {
-        silence = scheduler.now() - lastBeat;
-        lastBeat = scheduler.now();
-        healthySince = healthySince < 0 ? scheduler.now() : healthySince;
-      }
+      Boolean unused = scenario.network().call(process.name(), "beat", this::reported);
     } catch (RuntimeException away) {
       // The next beat follows.
     }
+  }
+
+  /** From now on its supervisor can read it, even if this process is frozen before the answer. */
+  private boolean reported() {
+    boolean accepted = scenario.database().beat(component, incarnation, pid, HealthStatus.HEALTHY);
+    if (accepted) {
+      silence = scheduler.now() - lastBeat;
+      lastBeat = scheduler.now();
+      healthySince = healthySince < 0 ? scheduler.now() : healthySince;
+    }
+    return accepted;
   }
 
   String component() {
