@@ -22,6 +22,7 @@ import dev.holdfast.chaos.fault.Nemesis;
 import dev.holdfast.chaos.fault.Target;
 import dev.holdfast.chaos.fleet.Database;
 import dev.holdfast.chaos.fleet.Fleet;
+import dev.holdfast.chaos.fleet.MemoryGroup;
 import dev.holdfast.chaos.fleet.SingleServer;
 import dev.holdfast.chaos.fleet.Watchdog;
 import dev.holdfast.chaos.load.Ledger;
@@ -124,6 +125,14 @@ public final class ChaosRun {
     boolean volumes = faults.stream().anyMatch(fault -> fault.need() == Need.VOLUMES);
     SingleServer server = new SingleServer(folder, volumes);
     open.push(server);
+    MemoryGroup memory =
+        faults.stream().anyMatch(fault -> fault.need() == Need.MEMORY_GROUP)
+            ? MemoryGroup.create()
+            : null;
+    if (memory != null) {
+      open.push(memory);
+      watchdog.watch(memory.folder());
+    }
     try (Database database = new Database(server)) {
       Recovery recovery = new Recovery(database);
       return run(
@@ -134,7 +143,7 @@ public final class ChaosRun {
           (fleet, load, clients, ledger) ->
               new Nemesis(
                   Nemesis.schedule(faults, options.seed(), options.faulty(), options.perMinute()),
-                  new Target(server, database, fleet, recovery, load),
+                  new Target(server, database, fleet, recovery, load, memory),
                   progress));
     }
   }
@@ -266,7 +275,8 @@ public final class ChaosRun {
       awaitEnd(database);
       findings.add(live.stop(database));
       findings.addAll(disruption.findings());
-      findings.add(new Finding("every process ends when it is told to", 6, fleet.stop()));
+      findings.add(
+          new Finding("every process ends when it is told to, and leaves none", 6, fleet.stop()));
       findings.add(monitor.stop());
       findings.add(sightings.stop());
       findings.addAll(new Checker(database, checks, ledger, fleet.lines()).all());

@@ -8,7 +8,6 @@ import dev.holdfast.chaos.load.Ledger;
 import dev.holdfast.chaos.load.Load;
 import dev.holdfast.chaos.load.Secrets;
 import dev.holdfast.model.job.Cancellation;
-import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -22,8 +21,6 @@ import java.util.stream.Collectors;
 
 /** What must hold when all jobs have ended: from the database, the clients and the handlers. */
 public final class Checker {
-  private static final int TIMELINES = 3_000;
-
   /** Rules that one statement answers: what it finds breaks the rule. */
   private static final Map<String, String> STATEMENTS =
       Map.ofEntries(
@@ -100,9 +97,24 @@ public final class Checker {
                   + " FROM holdfast.schedule) AS s LEFT JOIN holdfast.job AS j ON j.kind = s.kind"
                   + " GROUP BY s.name, s.times HAVING count(j.id) <> s.times"),
           Map.entry(
-              "no transaction or lock is left",
+              "an attempt begins after the one before it has ended",
+              "SELECT b.job || '#' || b.attempt FROM (SELECT job_id AS job, attempt, started_at"
+                  + " FROM holdfast.attempt UNION ALL SELECT id, attempt, started_at"
+                  + " FROM holdfast.job WHERE state = 'SUCCEEDED') AS b"
+                  + " JOIN holdfast.attempt AS a ON a.job_id = b.job AND a.attempt = b.attempt - 1"
+                  + " WHERE b.started_at < a.ended_at"),
+          Map.entry(
+              "each attempt has one end",
+              "SELECT j.id || ' had ' || j.attempt || ' attempts, ended '"
+                  + " || count(a.job_id) + (j.state = 'SUCCEEDED')::int FROM holdfast.job AS j"
+                  + " LEFT JOIN holdfast.attempt AS a ON a.job_id = j.id"
+                  + " WHERE j.finished_at IS NOT NULL GROUP BY j.id"
+                  + " HAVING count(a.job_id) + (j.state = 'SUCCEEDED')::int <> j.attempt"),
+          Map.entry(
+              "no connection, transaction or lock is left",
               "SELECT 'backend ' || pid || ': ' || state || ' ' || left(query, 80)"
                   + " FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'"
+                  + " OR application_name = 'holdfast'"
                   + " UNION ALL SELECT 'lock ' || locktype FROM pg_locks"
                   + " WHERE locktype = 'advisory'"));
 
@@ -126,7 +138,8 @@ public final class Checker {
     findings.add(acknowledged());
     findings.add(unasked());
     findings.add(cancels());
-    findings.add(timelines());
+    findings.add(uniqueKeys());
+    findings.addAll(new Timelines(database, holdfast).all());
     findings.add(secrets());
     for (String rule : new TreeSet<>(STATEMENTS.keySet())) {
       findings.add(statement(rule));
@@ -160,6 +173,31 @@ public final class Checker {
     ledger.unanswered().forEach(job -> there.remove(job.value()));
     return new Finding(
         "no job is there that nobody asked for", all, there.stream().map(UUID::toString).toList());
+  }
+
+  /** Whoever was new under a key came after the one before it had ended. */
+  Finding uniqueKeys() throws SQLException {
+    Map<UUID, String> ended =
+        database.byId(
+            "SELECT id, extract(epoch FROM finished_at) FROM holdfast.job"
+                + " WHERE unique_key IS NOT NULL AND finished_at IS NOT NULL");
+    List<String> wrong = new ArrayList<>();
+    int looked = 0;
+    for (Map.Entry<String, List<Ledger.Held>> key : ledger.uniqueKeys().entrySet()) {
+      List<Ledger.Held> held = key.getValue();
+      for (int i = 1; i < held.size(); i++) {
+        looked++;
+        UUID before = held.get(i - 1).job().value();
+        String end = ended.get(before);
+        // In whole milliseconds, rounded up.
+        double told = (held.get(i).told().toEpochMilli() + 1) / 1_000.0;
+        if (end == null || Double.parseDouble(end) > told) {
+          wrong.add(
+              key.getKey() + ": " + held.get(i).job() + " was new while " + before + " held it");
+        }
+      }
+    }
+    return new Finding("one unfinished job at most holds a unique key", looked, wrong);
   }
 
   Finding cancels() throws SQLException {
@@ -196,26 +234,5 @@ public final class Checker {
         .forEach(found::add);
     return new Finding(
         "a secret that handlers leak is nowhere", tables.size() + printed.size(), found);
-  }
-
-  Finding timelines() throws SQLException {
-    List<UUID> some =
-        database.ids(
-            "SELECT id FROM holdfast.job ORDER BY failures + crashes DESC, id LIMIT " + TIMELINES);
-    List<String> wrong = new ArrayList<>();
-    for (UUID id : some) {
-      try {
-        List<JobEvent> events = holdfast.queries().timeline(new JobId(id));
-        for (int i = 0; i < events.size(); i++) {
-          if (events.get(i).number() != i + 1) {
-            wrong.add(id + " has no event " + (i + 1));
-            break;
-          }
-        }
-      } catch (RuntimeException unreadable) {
-        wrong.add(id + " cannot be read: " + unreadable);
-      }
-    }
-    return new Finding("a timeline has no gap", some.size(), wrong);
   }
 }

@@ -115,7 +115,7 @@ public final class Faults {
   }
 
   /** A supervised one, or the one that runs by itself. */
-  private static long someWorker(Target target, Random random) throws SQLException {
+  static long someWorker(Target target, Random random) throws SQLException {
     List<Long> workers = new ArrayList<>(target.fleet().supervisedWorkers());
     workers.addAll(target.fleet().pids(Member.Role.WORKER));
     return workers.isEmpty() ? 0 : workers.get(random.nextInt(workers.size()));

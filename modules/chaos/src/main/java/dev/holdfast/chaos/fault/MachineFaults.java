@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.holdfast.chaos.fault.Fault.Reach;
 import dev.holdfast.chaos.fleet.Member;
+import dev.holdfast.chaos.fleet.MemoryGroup;
 import dev.holdfast.chaos.fleet.Volume;
 import dev.holdfast.chaos.load.ChaosKinds;
 import dev.holdfast.model.job.Job;
@@ -16,10 +17,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** What a machine does to its processes: disks that are full or slow, a wrong clock, no memory. */
 final class MachineFaults {
   private static final Duration UNTIL_STARTED = Duration.ofSeconds(30);
+  private static final ReentrantLock MEMORY = new ReentrantLock();
 
   private MachineFaults() {}
 
@@ -30,7 +33,8 @@ final class MachineFaults {
         new Fault("full-disk-work", Reach.PROCESS, MachineFaults::fullWork, Need.VOLUMES),
         new Fault("slow-fsync", Reach.DATABASE, MachineFaults::slowFsync, Need.STRACE),
         new Fault("wrong-clock", Reach.PROCESS, MachineFaults::wrongClock, Need.FAKETIME),
-        new Fault("out-of-memory", Reach.PROCESS, MachineFaults::outOfMemory));
+        new Fault("out-of-memory", Reach.PROCESS, MachineFaults::outOfMemory),
+        new Fault("memory-limit", Reach.PROCESS, MachineFaults::memoryLimit, Need.MEMORY_GROUP));
   }
 
   // ---- disks
@@ -192,5 +196,40 @@ final class MachineFaults {
   /** A handler takes all the memory of its process. */
   private static boolean outOfMemory(Target target, Random random) {
     return target.enqueue(Job.of("hungry", new ChaosKinds.Work(10, 0)));
+  }
+
+  /**
+   * A worker, with the programs that it starts, may take a few more megabytes, and a few seconds
+   * later not one page. The kernel kills it as soon as it wants one.
+   */
+  private static boolean memoryLimit(Target target, Random random) throws Exception {
+    MemoryGroup group = requireNonNull(target.memory());
+    if (!MEMORY.tryLock()) {
+      return false;
+    }
+    try {
+      long pid = Faults.someWorker(target, random);
+      if (pid == 0) {
+        return false;
+      }
+      int before = group.kills();
+      group.limit((1L + random.nextInt(32)) << 20);
+      group.add(pid);
+      if (!killed(group, before, Duration.ofSeconds(2))) {
+        group.limitToUsage();
+      }
+      return killed(group, before, Duration.ofSeconds(5));
+    } finally {
+      group.empty();
+      MEMORY.unlock();
+    }
+  }
+
+  private static boolean killed(MemoryGroup group, int before, Duration atMost) throws Exception {
+    long end = System.nanoTime() + atMost.toNanos();
+    while (group.kills() == before && System.nanoTime() < end) {
+      Thread.sleep(50);
+    }
+    return group.kills() > before;
   }
 }

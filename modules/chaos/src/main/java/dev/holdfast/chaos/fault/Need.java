@@ -1,6 +1,7 @@
 package dev.holdfast.chaos.fault;
 
 import dev.holdfast.chaos.fleet.Fleet;
+import dev.holdfast.chaos.fleet.MemoryGroup;
 import dev.holdfast.chaos.fleet.Volume;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,7 +12,8 @@ public enum Need {
   NOTHING("nothing"),
   VOLUMES("root, to mount volumes"),
   STRACE("root and strace"),
-  FAKETIME("faketime");
+  FAKETIME("faketime"),
+  MEMORY_GROUP("root and control groups that limit memory");
 
   private final String text;
 
@@ -30,6 +32,7 @@ public enum Need {
       case VOLUMES -> Volume.isPossible();
       case STRACE -> onPath("strace") && Volume.isPossible();
       case FAKETIME -> Fleet.clockLibrary().isPresent();
+      case MEMORY_GROUP -> MemoryGroup.isPossible();
     };
   }
 

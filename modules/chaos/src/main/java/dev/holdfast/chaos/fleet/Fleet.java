@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 public final class Fleet implements AutoCloseable {
   private static final String SLOTS = "24";
   private static final Duration STOPPING = Duration.ofSeconds(60);
+  private static final Duration AFTER_STOPPING = Duration.ofSeconds(10);
 
   private final Database database;
   private final @Nullable WorkspaceJobs workspaces;
@@ -268,17 +270,24 @@ public final class Fleet implements AutoCloseable {
     return onDatabase(processes.launch(arguments));
   }
 
-  /** Ends all gracefully. Returns the processes that did not end. */
-  public List<String> stop() {
+  /**
+   * Ends all gracefully. Returns the processes that did not end, and what they have left running.
+   */
+  public List<String> stop() throws IOException {
     stopping = true;
     keeper.interrupt();
     List<ChildProcess> alive =
         members.stream().filter(Member::isAlive).map(Member::process).toList();
     alive.forEach(Fleet::terminate);
-    return alive.stream()
-        .filter(process -> !ended(process))
-        .map(process -> "process " + process.pid())
-        .toList();
+    List<String> left =
+        new ArrayList<>(
+            alive.stream()
+                .filter(process -> !ended(process))
+                .map(process -> "process " + process.pid())
+                .toList());
+    // Workers of supervisors, and programs of handlers.
+    left.addAll(WorkingProcesses.leftIn(folder(), AFTER_STOPPING));
+    return left;
   }
 
   private static void terminate(ChildProcess process) {

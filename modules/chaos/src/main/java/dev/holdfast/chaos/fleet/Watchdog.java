@@ -30,7 +30,7 @@ public final class Watchdog implements AutoCloseable {
             "$folder"/*) umount --lazy "$place" ;;
           esac
         done < /proc/mounts
-        rm -rf "$folder"
+        rmdir "$folder" 2>/dev/null || rm -rf "$folder"
       done
       """;
 

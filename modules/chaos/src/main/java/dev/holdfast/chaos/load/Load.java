@@ -189,7 +189,7 @@ public final class Load {
     for (int i = 0; i < jobs.size(); i++) {
       Job job = jobs.get(i);
       if (answers.get(i).duplicate() && !answers.get(i).id().equals(job.id())) {
-        ledger.duplicate(job);
+        ledger.duplicate(answers.get(i).id());
       } else {
         ledger.acknowledged(job);
         recent.add(job.id());

@@ -41,7 +41,13 @@ class CheckerTest {
             + "ALTER VIEW chaos.done ALTER state SET DEFAULT 'DONE';"
             + "ALTER VIEW chaos.done ALTER attempt SET DEFAULT 1;"
             + "ALTER VIEW chaos.done ALTER job_attempt SET DEFAULT 1;"
-            + "ALTER VIEW chaos.done ALTER started_at SET DEFAULT now()");
+            + "ALTER VIEW chaos.done ALTER started_at SET DEFAULT now();"
+            + "CREATE VIEW chaos.ended AS SELECT job_id, attempt, ended_at, started_at, outcome,"
+            + " worker_id, started_event_number FROM holdfast.attempt;"
+            + "ALTER VIEW chaos.ended ALTER started_at SET DEFAULT now();"
+            + "ALTER VIEW chaos.ended ALTER outcome SET DEFAULT 'CRASHED';"
+            + "ALTER VIEW chaos.ended ALTER worker_id SET DEFAULT 'w';"
+            + "ALTER VIEW chaos.ended ALTER started_event_number SET DEFAULT 2");
     holdfast = Holdfast.on(database.direct());
   }
 
@@ -85,6 +91,9 @@ class CheckerTest {
       a workspace has the change of each step once | workspace | UPDATE holdfast.job SET END attempt = 1, result = '{"tree":"twice"}' WHERE id = $; STEPS ($, 'one', 1), ($, 'two', 2), ($, 'three', 3)
       no job fails: nothing but faults stops it | plain | UPDATE holdfast.job SET state = 'FAILED', finished_at = now(), failure = '{"code":"X"}' WHERE id = $
       an attempt ends once, and is counted once | plain | UPDATE holdfast.job SET crashes = 1 WHERE id = $
+      an attempt begins after the one before it has ended | plain | UPDATE holdfast.job SET END attempt = 2 WHERE id = $; INSERT INTO chaos.ended VALUES ($, 1, now() + interval '1 second')
+      each attempt has one end | plain | UPDATE holdfast.job SET END attempt = 2 WHERE id = $
+      each attempt has one end | plain | UPDATE holdfast.job SET END attempt = 1 WHERE id = $; INSERT INTO chaos.ended VALUES ($, 1, now())
       an artifact is of the attempt that holds the job, and there | artifact | UPDATE holdfast.job SET END attempt = 1 WHERE id = $
       """)
   void a_broken_rule_is_found(String rule, String kind, String breaking) throws Exception {
@@ -133,15 +142,72 @@ class CheckerTest {
     assertThat(after.results()).isEqualTo(1);
   }
 
+  private static List<String> timelines(String rule) throws Exception {
+    return new Timelines(database, holdfast)
+        .all().stream()
+            .filter(finding -> finding.rule().equals(rule))
+            .flatMap(finding -> finding.violations().stream())
+            .toList();
+  }
+
   @Test
   void a_gap_in_a_timeline_is_found() throws Exception {
     JobId job = enqueue("plain");
-    assertThat(checker(new Ledger()).timelines().violations())
-        .noneMatch(it -> it.contains(job.toString()));
-    database.execute(
-        "UPDATE holdfast.job SET crashes = 9, event_count = 9 WHERE id = '%1$s';".formatted(job)
-            + "INSERT INTO holdfast.event VALUES ('%s', 9, 'x', 1, now(), '{}')".formatted(job));
-    assertThat(checker(new Ledger()).timelines().violations()).contains(job + " has no event 2");
+    assertThat(timelines("a timeline has no gap")).noneMatch(it -> it.contains(job.toString()));
+    execute(
+        "UPDATE holdfast.job SET crashes = 9, event_count = 9 WHERE id = $;"
+            + "INSERT INTO holdfast.event VALUES ($, 9, 'x', 1, now(), '{}')",
+        job);
+    assertThat(timelines("a timeline has no gap")).contains(job + " has no event 2");
+  }
+
+  @Test
+  void a_timeline_with_another_end_than_the_row_or_with_two_is_found() throws Exception {
+    String rule = "a timeline says what the row says";
+    JobId job = enqueue("plain");
+    execute("UPDATE holdfast.job SET END crashes = 9, attempt = 1 WHERE id = $", job);
+    assertThat(timelines(rule)).noneMatch(it -> it.contains(job.toString()));
+    execute(
+        "UPDATE holdfast.job SET event_count = 4 WHERE id = $;"
+            + "INSERT INTO holdfast.event VALUES ($, 3, 'failed', 1, now(), '{}')",
+        job);
+    assertThat(timelines(rule))
+        .contains(
+            job
+                + " has 4 events, attempt 1, ended [SUCCEEDED], the timeline"
+                + " 4 events, attempt 1, ended [FAILED, SUCCEEDED]");
+  }
+
+  @Test
+  void an_attempt_that_was_lowered_is_found() throws Exception {
+    JobId job = enqueue("plain");
+    execute(
+        "UPDATE holdfast.job SET END crashes = 9, attempt = 1 WHERE id = $;"
+            + "UPDATE holdfast.job SET started_event_number = 3, event_count = 4 WHERE id = $;"
+            + "INSERT INTO chaos.ended VALUES ($, 2, now())",
+        job);
+    assertThat(timelines("attempts only go up")).contains(job + " has attempt 1 after attempt 2");
+  }
+
+  @Test
+  void two_unfinished_jobs_with_one_unique_key_are_found() throws Exception {
+    Ledger ledger = new Ledger();
+    for (int i = 0; i < 2; i++) {
+      Job job = Job.of("plain").uniqueKey("twice");
+      holdfast.enqueue(job);
+      // As if the key were free again.
+      database.execute("UPDATE holdfast.job SET unique_states = 0 WHERE id = '" + job.id() + "'");
+      ledger.acknowledged(job);
+    }
+    assertThat(checker(ledger).uniqueKeys().violations()).hasSize(1);
+    execute(
+        "UPDATE holdfast.job SET END attempt = 1 WHERE id = $",
+        ledger.uniqueKeys().get("twice").getFirst().job());
+    assertThat(checker(ledger).uniqueKeys().violations()).hasSize(1);
+    execute(
+        "UPDATE holdfast.job SET finished_at = now() - interval '1 minute' WHERE id = $",
+        ledger.uniqueKeys().get("twice").getFirst().job());
+    assertThat(checker(ledger).uniqueKeys().holds()).isTrue();
   }
 
   @Test
@@ -245,13 +311,25 @@ class CheckerTest {
   }
 
   @Test
+  void a_connection_of_the_program_that_was_not_closed_is_found() throws Exception {
+    String rule = "no connection, transaction or lock is left";
+    try (Connection connection = database.direct().getConnection()) {
+      connection.setClientInfo("ApplicationName", "holdfast");
+      assertThat(violations(rule)).anyMatch(it -> it.startsWith("backend "));
+      connection.setClientInfo("ApplicationName", "");
+    }
+    assertThat(violations(rule)).isEmpty();
+  }
+
+  @Test
   void a_lock_that_was_not_released_is_found() throws Exception {
     try (Connection connection = database.direct().getConnection();
         Statement statement = connection.createStatement()) {
       statement.execute("SELECT pg_advisory_lock(1)");
-      assertThat(violations("no transaction or lock is left")).containsExactly("lock advisory");
+      assertThat(violations("no connection, transaction or lock is left"))
+          .containsExactly("lock advisory");
       statement.execute("SELECT pg_advisory_unlock(1)");
     }
-    assertThat(violations("no transaction or lock is left")).isEmpty();
+    assertThat(violations("no connection, transaction or lock is left")).isEmpty();
   }
 }
