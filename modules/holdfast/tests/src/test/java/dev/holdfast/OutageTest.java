@@ -258,13 +258,14 @@ class OutageTest extends LibraryTest {
     Worker worker = start(waiting().timings(CALM).concurrency(2));
     until(begun);
     worker.pause();
-    until(() -> db.count(CLAIMS + " AND state = 'active'") == 0);
-    JobId late = enqueue(Job.of("wait"));
+    Job late = Job.of("wait");
     CompletableFuture<Void> stopped;
     try (Connection holder = db.dataSource().getConnection();
         Statement lock = holder.createStatement()) {
       holder.setAutoCommit(false);
+      // Nobody sees the job before this transaction ends.
       lock.execute("LOCK TABLE holdfast.job IN EXCLUSIVE MODE");
+      holdfast.enqueue(holder, late);
       worker.resume();
       until(() -> db.count(CLAIMS + " AND wait_event_type = 'Lock'") > 0);
       // This claim is the only one that can take the job.
@@ -274,12 +275,12 @@ class OutageTest extends LibraryTest {
       proxy.mend();
       holder.commit();
     }
-    until(() -> attempts(late).equals(List.of(AttemptOutcome.RELEASED)));
+    until(() -> attempts(late.id()).equals(List.of(AttemptOutcome.RELEASED)));
     assertThat(stopped).isNotDone();
     goOn.countDown();
     stopped.get();
-    assertThat(job(late).state()).isEqualTo(JobState.PENDING);
-    assertThat(job(late).crashes()).isZero();
+    assertThat(job(late.id()).state()).isEqualTo(JobState.PENDING);
+    assertThat(job(late.id()).crashes()).isZero();
   }
 
   @Test

@@ -1,11 +1,14 @@
 package dev.holdfast.worker;
 
+import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 /** Which handlers still run although their attempts have ended, and since when. */
 final class OverdueHandlers {
@@ -28,6 +31,10 @@ final class OverdueHandlers {
 
   int count() {
     return since.size();
+  }
+
+  Set<Lease> leases() {
+    return since.keySet().stream().map(AttemptExecutor::lease).collect(Collectors.toSet());
   }
 
   /** The longest first. */

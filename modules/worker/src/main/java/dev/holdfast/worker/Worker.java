@@ -102,7 +102,7 @@ public final class Worker implements AutoCloseable {
             watchdog,
             new AttemptLog(options.worker(), metrics, listeners),
             this::wakeClaiming);
-    this.claimer = new Claimer(source, options, slots, metrics, attempts::begin);
+    this.claimer = new Claimer(source, options, slots, metrics, attempts);
     this.claiming = new Loop("claim", this::claim, claimer::releaseLostClaims);
     this.reaping =
         new Loop(
@@ -116,7 +116,7 @@ public final class Worker implements AutoCloseable {
                     System::nanoTime)
                 ::runOnce);
     metrics.gauge(Metrics.INFLIGHT, slots::used);
-    metrics.gauge(Metrics.OVERDUE, attempts.overdue()::count);
+    metrics.gauge(Metrics.OVERDUE, attempts.overdueHandlers()::count);
   }
 
   /** Begins to claim jobs. */
@@ -207,7 +207,7 @@ public final class Worker implements AutoCloseable {
 
   /** Handlers that still run although their attempts were abandoned, the longest first. */
   public List<OverdueHandler> overdue() {
-    return attempts.overdue().all();
+    return attempts.overdueHandlers().all();
   }
 
   /** What it has counted since it started. */

@@ -2,6 +2,7 @@ package dev.holdfast.worker;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.worker.attempt.AttemptExecutor;
@@ -9,6 +10,7 @@ import dev.holdfast.worker.attempt.AttemptListener;
 import dev.holdfast.worker.attempt.AttemptMdc;
 import dev.holdfast.worker.attempt.AttemptServices;
 import dev.holdfast.worker.attempt.Watchdog;
+import dev.holdfast.worker.claim.Claimer;
 import dev.holdfast.worker.claim.Slots;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.Threads;
@@ -16,6 +18,7 @@ import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * The attempts of one worker: each gets a slot and a thread, is watched while it runs, and gives
  * both back when it has ended.
  */
-final class WorkerAttempts implements AttemptListener {
+final class WorkerAttempts implements AttemptListener, Claimer.Starter {
   private static final Logger log = LoggerFactory.getLogger(WorkerAttempts.class);
 
   /** Another job may be claimed. */
@@ -64,12 +67,17 @@ final class WorkerAttempts implements AttemptListener {
     this.threads = new HandlerThreads(services.options().concurrency());
   }
 
-  OverdueHandlers overdue() {
+  OverdueHandlers overdueHandlers() {
     return overdue;
   }
 
-  /** False when there is no slot for it. */
-  boolean begin(LeasedJob job, long claimedAt) {
+  @Override
+  public Set<Lease> overdue() {
+    return overdue.leases();
+  }
+
+  @Override
+  public boolean start(LeasedJob job, long claimedAt) {
     Kind<?> kind = kinds.get(job.kind());
     AttemptExecutor attempt = new AttemptExecutor(job, kind, claimedAt, services, this);
     if (!slots.add(attempt)) {
@@ -124,7 +132,7 @@ final class WorkerAttempts implements AttemptListener {
   private void skip(AttemptExecutor attempt) {
     attemptLog.skipped(attempt);
     if (attempt.skip()) {
-      free(attempt, Ack.LEASE_LOST);
+      free(attempt);
     }
   }
 
@@ -152,18 +160,14 @@ final class WorkerAttempts implements AttemptListener {
     // Counted before the slot is free: after a wait for the last job the metrics have it.
     attemptLog.count(attempt, settlement, ack);
     overdue.note(attempt);
-    free(attempt, ack);
+    free(attempt);
     cleaner.clean(attempt.files(), settlement, ack);
     attemptLog.ended(attempt, settlement, ack);
   }
 
-  private void free(AttemptExecutor attempt, Ack ack) {
+  private void free(AttemptExecutor attempt) {
     watchdog.forget(attempt);
-    if (ack == Ack.ACCEPTED) {
-      slots.remove(attempt);
-    } else {
-      slots.removeUnsettled(attempt);
-    }
+    slots.remove(attempt);
     slotFreed.freed(true);
   }
 

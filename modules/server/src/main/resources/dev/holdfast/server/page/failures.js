@@ -27,7 +27,7 @@ class Failures extends View {
   }
 
   changed(event) {
-    if ([...event.jobs].some((id) => (live.jobs.get(id)?.state ?? 'FAILED') === 'FAILED')) this.refresh(5000);
+    if ([...event.ended].some((id) => (live.jobs.get(id)?.state ?? 'FAILED') === 'FAILED')) this.refresh(5000);
     this.requestUpdate();
   }
 

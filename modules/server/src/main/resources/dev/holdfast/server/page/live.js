@@ -56,11 +56,6 @@ class Live extends EventTarget {
     return [...this.jobs.values()].filter((job) => job.state === 'RUNNING');
   }
 
-  /** Of a job that the stream has told of: it has ended, or is no longer told. */
-  mayHaveEnded(id) {
-    return !this.jobs.has(id) || Boolean(this.jobs.get(id).finishedAt);
-  }
-
   #seen() {
     clearTimeout(this.#hiding);
     if (document.hidden) {
@@ -171,10 +166,14 @@ class Live extends EventTarget {
       for (const job of data.jobs) {
         keep(this.jobs, job.id, { ...job, heardAt }, MOST_JOBS);
         this.#tell('jobs', job.id);
+        if (job.finishedAt) this.#told.ended.add(job.id);
       }
       for (const id of data.dropped ?? []) {
+        const ran = this.jobs.get(id)?.state === 'RUNNING';
         this.jobs.delete(id);
         this.#tell('jobs', id);
+        // It may have: the stream will not tell.
+        if (ran) this.#told.ended.add(id);
       }
     } else if (topic === 'queue:logs') {
       for (const job of data.jobs) this.#tell('logs', null, job);
@@ -211,7 +210,7 @@ class Live extends EventTarget {
   /** Many events at once are one change to draw. */
   #tell(what, job, log, workerLog) {
     if (!this.#told) {
-      this.#told = { what: new Set(), jobs: new Set(), logs: new Set(), workerLogs: new Set() };
+      this.#told = { what: new Set(), jobs: new Set(), ended: new Set(), logs: new Set(), workerLogs: new Set() };
       setTimeout(() => {
         const told = this.#told;
         this.#told = null;

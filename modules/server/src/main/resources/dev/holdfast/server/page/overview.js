@@ -32,9 +32,8 @@ class Overview extends View {
   }
 
   changed(event) {
-    // Something ended, so the plots and the number of failures may not be right any more; or the stream no longer tells of
-    // a job, which may have ended, too.
-    if (event.what.has('health') || [...event.jobs].some((id) => live.mayHaveEnded(id))) this.refresh(5000);
+    // Something ended, so the plots and the number of failures may not be right any more.
+    if (event.what.has('health') || event.ended.size > 0) this.refresh(5000);
     this.requestUpdate();
   }
 

@@ -12,6 +12,7 @@ import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -61,6 +62,11 @@ public final class Claimer {
   public interface Starter {
     /** False when no slot is free for it any more. */
     boolean start(LeasedJob job, long claimedAt);
+
+    /** The leases of attempts that have left their slots, although their handlers still run. */
+    default Set<Lease> overdue() {
+      return Set.of();
+    }
   }
 
   private final JobSource source;
@@ -292,14 +298,15 @@ public final class Claimer {
     }
   }
 
-  /** Releases jobs that are claimed under this worker's name but were never received by it. */
+  /** Releases jobs that are claimed under this worker's name and that no handler of it has. */
   private void releaseUnknown() {
-    Set<Lease> received = slots.received();
-    List<Lease> held = source.heldBy(options.worker());
-    slots.stillHeld(held);
+    // In this order: an attempt is overdue before it leaves its slot. And before the query: what is
+    // claimed later is not in its answer.
+    Set<Lease> known = new HashSet<>(slots.leases());
+    known.addAll(starter.overdue());
     List<Settlement> unknown = new ArrayList<>();
-    for (Lease lease : held) {
-      if (!received.contains(lease)) {
+    for (Lease lease : source.heldBy(options.worker())) {
+      if (!known.contains(lease)) {
         unknown.add(new Settlement.Release(lease, false));
       }
     }

@@ -8,7 +8,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,15 +23,9 @@ public final class Slots {
   /** How many may wait for their ending: a bound for when the source is unavailable. */
   private static final int MOST_ENDING = 1_000;
 
-  private static final int MOST_UNSETTLED = 1_000;
-
   private final int limit;
   private final Map<Lease, AttemptExecutor> runs = new LinkedHashMap<>();
   private final Set<AttemptExecutor> ending = new HashSet<>();
-
-  /** Of attempts that left without having been settled: their handlers may still run. */
-  private final Set<Lease> unsettled = new LinkedHashSet<>();
-
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private boolean closed;
@@ -78,37 +71,10 @@ public final class Slots {
     }
   }
 
-  /** Frees the slot of an attempt that was not settled, and whose lease may still be held. */
-  public void removeUnsettled(AttemptExecutor run) {
+  Set<Lease> leases() {
     lock.lock();
     try {
-      unsettled.add(run.lease());
-      if (unsettled.size() > MOST_UNSETTLED) {
-        unsettled.remove(unsettled.iterator().next());
-      }
-      remove(run);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** The leases of all attempts that this worker has received and that may not be settled yet. */
-  Set<Lease> received() {
-    lock.lock();
-    try {
-      Set<Lease> received = new HashSet<>(runs.keySet());
-      received.addAll(unsettled);
-      return received;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Forgets attempts that were not settled and that the source no longer counts as held. */
-  void stillHeld(Collection<Lease> held) {
-    lock.lock();
-    try {
-      unsettled.retainAll(held);
+      return Set.copyOf(runs.keySet());
     } finally {
       lock.unlock();
     }

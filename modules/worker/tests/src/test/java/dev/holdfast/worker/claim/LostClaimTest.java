@@ -3,10 +3,10 @@ package dev.holdfast.worker.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.worker.ManualNanos;
-import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.Samples;
 import dev.holdfast.worker.attempt.TestHost;
 import dev.holdfast.worker.config.WorkerOptions;
@@ -14,6 +14,8 @@ import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The jobs of a claim whose response was lost. */
@@ -110,19 +112,33 @@ class LostClaimTest {
   }
 
   @Test
-  void an_attempt_that_ended_without_a_settlement_was_received_and_is_not_released() {
-    source.with(Samples.job());
-    claimer.runOnce();
-    AttemptExecutor run = slots.all().iterator().next();
-    slots.removeUnsettled(run);
-    loseClaim(claimer);
-    claimer.releaseLostClaims();
-    assertThat(source.held).containsExactly(run.lease());
-    assertThat(slots.received()).containsExactly(run.lease());
-    source.held.clear();
-    claimer.releaseLostClaims();
-    assertThat(slots.received()).isEmpty();
-    assertThat(source.allSettled()).isEmpty();
+  void an_attempt_whose_handler_still_runs_is_not_released_although_it_has_left_its_slot() {
+    LeasedJob job = Samples.job();
+    Set<Lease> overdue = new HashSet<>(Set.of(job.lease()));
+    Claimer asking =
+        new Claimer(
+            source,
+            options,
+            slots,
+            metrics,
+            new Claimer.Starter() {
+              @Override
+              public boolean start(LeasedJob unused, long claimedAt) {
+                return true; // and has left its slot already
+              }
+
+              @Override
+              public Set<Lease> overdue() {
+                return overdue;
+              }
+            });
+    source.with(job);
+    loseClaim(asking);
+    asking.releaseLostClaims();
+    assertThat(source.held).containsExactly(job.lease());
+    overdue.clear();
+    asking.releaseLostClaims();
+    assertThat(source.allSettled()).containsExactly(new Settlement.Release(job.lease(), false));
   }
 
   @Test
