@@ -85,10 +85,17 @@ public final class FaultProxy implements AutoCloseable {
     return turnedAway.get();
   }
 
-  /** Ends {@link #cut} and {@link #turnAway}. */
+  /** Refuses new connections, and keeps the others open but forwards nothing any more. */
+  public synchronized void vanish() {
+    listener.close();
+    freeze();
+  }
+
+  /** Ends {@link #cut}, {@link #turnAway}, {@link #vanish} and {@link #freeze}. */
   public synchronized void mend() {
     turningAway = false;
     listener.open();
+    thaw();
   }
 
   /** Forwards nothing any more, in neither direction, but keeps all connections open. */

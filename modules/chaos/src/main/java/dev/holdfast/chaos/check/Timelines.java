@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** The timelines of the jobs that failed and crashed most, beside their rows. */
+/** The timelines of the jobs that were attempted most, beside their rows. */
 final class Timelines {
   private static final int MOST = 3_000;
   private static final Map<String, String> ENDS =
@@ -26,9 +26,7 @@ final class Timelines {
 
   Timelines(Database database, Holdfast holdfast) throws SQLException {
     this.holdfast = holdfast;
-    this.jobs =
-        database.ids(
-            "SELECT id FROM holdfast.job ORDER BY failures + crashes DESC, id LIMIT " + MOST);
+    this.jobs = database.ids("SELECT id FROM holdfast.job ORDER BY attempt DESC, id LIMIT " + MOST);
     this.rows =
         database.byId(
             "SELECT id, format('%s events, attempt %s, ended %s', event_count, attempt,"

@@ -5,8 +5,9 @@ package dev.holdfast.chaos.cluster;
  *
  * @param fault what caused it
  * @param primary the node that took over
- * @param promotedMillis until Patroni had made it the primary
- * @param outageMillis the longest time in which no client got an enqueue acknowledged
+ * @param promotedMillis until Patroni had made it the primary, or the lost node was given back
+ * @param outageMillis from the last acknowledged enqueue before to the first after which a client
+ *     never waited a second for the next
  * @param firstStartMillis from the end of that time to the first start of a job
  */
 public record Failover(

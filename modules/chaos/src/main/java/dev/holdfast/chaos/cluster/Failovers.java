@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -45,7 +46,14 @@ public final class Failovers implements Disruption {
         primary.cutOff();
       }
     },
-    /** Both, as when the machine is gone. */
+    /** The same without a word: whoever is connected waits in vain. */
+    SILENT_PARTITION {
+      @Override
+      void strike(PatroniNode primary) {
+        primary.vanish();
+      }
+    },
+    /** Patroni and PostgreSQL at once, as when the machine is gone. */
     KILL_NODE {
       @Override
       void strike(PatroniNode primary) throws IOException {
@@ -88,13 +96,21 @@ public final class Failovers implements Disruption {
   public void run() throws Exception {
     probe.start();
     try {
-      for (int i = 0; i < count; i++) {
+      int failed = 0;
+      while (done.size() < count) {
         TimeUnit.MILLISECONDS.sleep(CALM_MS);
         // A standby that is not synchronous any more is not promoted, and rightly.
         cluster.awaitHealthy();
-        Failover failover = one(Loss.values()[i % Loss.values().length]);
-        done.add(failover);
-        progress.accept("failover %d of %d, %s".formatted(i + 1, count, failover));
+        Loss loss = Loss.values()[done.size() % Loss.values().length];
+        Optional<Failover> failover = one(loss);
+        if (failover.isPresent()) {
+          done.add(failover.get());
+          progress.accept("failover %d of %d, %s".formatted(done.size(), count, failover.get()));
+        } else if (++failed > count) {
+          throw new IllegalStateException("the cluster does not fail over");
+        } else {
+          progress.accept(loss.text() + ": no failover, the lost node is the primary again");
+        }
       }
     } catch (IllegalStateException stuck) {
       cluster.printOutput();
@@ -114,49 +130,59 @@ public final class Failovers implements Disruption {
         new Finding("no process had to be started again", done.size(), fleet.restarted()));
   }
 
-  private Failover one(Loss loss) throws Exception {
+  /** Empty when the old primary is the new one, because the other could not take over. */
+  private Optional<Failover> one(Loss loss) throws Exception {
     PatroniNode lost = cluster.primary().orElseThrow();
     PatroniNode next = cluster.other(lost);
-    probe.begin();
+    Acknowledgements acknowledgements = probe.acknowledgements();
+    acknowledgements.begin();
     long start = System.nanoTime();
+    long back = start + AWAY.toNanos();
     loss.strike(lost);
-    PatroniCluster.await("new primary", () -> next.is("primary") || strikesAgain(loss, lost));
+    while (!next.is("primary") && System.nanoTime() < back) {
+      if (loss == Loss.KILL_PRIMARY) {
+        strikeAgain(lost);
+      }
+      Thread.sleep(50);
+    }
     long promoted = System.nanoTime() - start;
-    TimeUnit.NANOSECONDS.sleep(Math.max(0, AWAY.toNanos() - (System.nanoTime() - start)));
+    TimeUnit.NANOSECONDS.sleep(Math.max(0, back - System.nanoTime()));
     lost.mend();
     if (!lost.isStarted()) {
       lost.start();
     }
     cluster.awaitHealthy();
-    probe.awaitAcknowledged();
-    Probe.Gap gap = probe.longestGap();
-    return new Failover(
-        loss.text(),
-        next.name(),
-        Duration.ofNanos(promoted).toMillis(),
-        gap.length().toMillis(),
-        firstStart(gap));
+    acknowledgements.await();
+    if (lost.is("primary")) {
+      return Optional.empty();
+    }
+    Acknowledgements.Outage outage = acknowledgements.outage();
+    return Optional.of(
+        new Failover(
+            loss.text(),
+            next.name(),
+            Duration.ofNanos(promoted).toMillis(),
+            outage.length().toMillis(),
+            firstStart(outage)));
   }
 
   /** A server that Patroni has started again before the other was ready crashes again. */
-  private static boolean strikesAgain(Loss loss, PatroniNode lost) {
-    if (loss == Loss.KILL_PRIMARY) {
-      try {
-        lost.killPostgres();
-      } catch (IOException starting) {
-        // Its file is being written; the next look finds it.
-      }
+  private static void strikeAgain(PatroniNode lost) {
+    try {
+      lost.killPostgres();
+    } catch (IOException starting) {
+      // Its file is being written; the next look finds it.
     }
-    return false;
   }
 
   /** By the database's clock, as handlers' records are; it is this machine's. */
-  private long firstStart(Probe.Gap gap) throws SQLException, InterruptedException {
+  private long firstStart(Acknowledgements.Outage outage)
+      throws SQLException, InterruptedException {
     String first =
         "SELECT coalesce(extract(epoch FROM min(at)) * 1000, 0)::bigint FROM chaos.ran WHERE at >= to_timestamp(?)";
-    double until = gap.until().toEpochMilli() / 1000.0;
+    double until = outage.until().toEpochMilli() / 1000.0;
     PatroniCluster.await("job that starts", () -> count(first, until) > 0);
-    return count(first, until) - gap.until().toEpochMilli();
+    return count(first, until) - outage.until().toEpochMilli();
   }
 
   private long count(String sql, double argument) {

@@ -149,6 +149,13 @@ final class PatroniNode implements AutoCloseable {
     etcd.cut();
   }
 
+  /** The same, but connections are not reset: those at both ends wait for answers. */
+  void vanish() {
+    postgres.vanish();
+    api.vanish();
+    etcd.vanish();
+  }
+
   void mend() {
     postgres.mend();
     api.mend();

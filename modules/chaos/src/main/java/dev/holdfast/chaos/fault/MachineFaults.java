@@ -204,25 +204,29 @@ final class MachineFaults {
    */
   private static boolean memoryLimit(Target target, Random random) throws Exception {
     MemoryGroup group = requireNonNull(target.memory());
-    if (!MEMORY.tryLock()) {
+    long pid = Faults.someWorker(target, random);
+    // One that is frozen takes nothing.
+    if (pid == 0 || !MEMORY.tryLock()) {
       return false;
     }
     try {
-      long pid = Faults.someWorker(target, random);
-      if (pid == 0) {
-        return false;
-      }
-      int before = group.kills();
-      group.limit((1L + random.nextInt(32)) << 20);
-      group.add(pid);
-      if (!killed(group, before, Duration.ofSeconds(2))) {
-        group.limitToUsage();
-      }
-      return killed(group, before, Duration.ofSeconds(5));
+      return target.fleet().freezing(pid) && killedByLimit(group, pid, random);
     } finally {
       group.empty();
+      target.fleet().thawed(pid);
       MEMORY.unlock();
     }
+  }
+
+  private static boolean killedByLimit(MemoryGroup group, long pid, Random random)
+      throws Exception {
+    int before = group.kills();
+    group.limit((1L + random.nextInt(32)) << 20);
+    group.add(pid);
+    if (!killed(group, before, Duration.ofSeconds(2))) {
+      group.limit(0);
+    }
+    return killed(group, before, Duration.ofSeconds(5));
   }
 
   private static boolean killed(MemoryGroup group, int before, Duration atMost) throws Exception {

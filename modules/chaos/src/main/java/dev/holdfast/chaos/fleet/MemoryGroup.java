@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * kernel kills one of them.
  */
 public final class MemoryGroup implements AutoCloseable {
+  private static final Duration PAUSE = Duration.ofMillis(20);
   private static final Pattern KILLS = Pattern.compile("(?m)^oom_kill (\\d+)$");
 
   /** The names of the files in a group, which differ between the two versions of control groups. */
@@ -70,7 +73,7 @@ public final class MemoryGroup implements AutoCloseable {
     }
   }
 
-  /** With a process in it or without, it is deleted by {@code rmdir}. */
+  /** Without a process in it, it is deleted by {@code rmdir}. */
   public Path folder() {
     return folder;
   }
@@ -80,15 +83,19 @@ public final class MemoryGroup implements AutoCloseable {
     write("cgroup.procs", Long.toString(pid));
   }
 
-  /** Of what the processes take while they are in it. */
+  /** What its processes may take in addition to what they have taken in it. */
   public void limit(long bytes) throws IOException {
-    write(version.limit, Long.toString(bytes));
-  }
-
-  /** From now on every further page is too much. */
-  public void limitToUsage() throws IOException {
-    limit(
-        Math.max(1 << 16, Long.parseLong(Files.readString(folder.resolve(version.usage)).trim())));
+    for (int tries = 1; ; tries++) {
+      try {
+        long usage = Long.parseLong(Files.readString(folder.resolve(version.usage)).trim());
+        write(version.limit, Long.toString(usage + bytes));
+        return;
+      } catch (IOException grownMeanwhile) {
+        if (tries == 10) {
+          throw grownMeanwhile;
+        }
+      }
+    }
   }
 
   /** How many processes the kernel has killed. */
@@ -100,11 +107,14 @@ public final class MemoryGroup implements AutoCloseable {
   /** Those in it live on without a limit, in the group at the top. */
   public void empty() throws IOException {
     write(version.limit, version.unlimited);
-    for (String pid : processes()) {
-      try {
-        Files.writeString(version.root.resolve("cgroup.procs"), pid);
-      } catch (IOException ended) {
-        // Just now.
+    // A process may have children meanwhile, and takes a moment to end.
+    for (int i = 0; i < 100 && !processes().isEmpty(); i++) {
+      for (String pid : processes()) {
+        try {
+          Files.writeString(version.root.resolve("cgroup.procs"), pid);
+        } catch (IOException ended) {
+          LockSupport.parkNanos(PAUSE.toNanos());
+        }
       }
     }
   }

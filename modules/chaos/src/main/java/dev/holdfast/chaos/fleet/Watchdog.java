@@ -25,12 +25,21 @@ public final class Watchdog implements AutoCloseable {
             esac
           done
         done
+      done
+      for folder in $folders; do
         while read -r device place rest; do
           case $place in
             "$folder"/*) umount --lazy "$place" ;;
           esac
         done < /proc/mounts
-        rmdir "$folder" 2>/dev/null || rm -rf "$folder"
+        case $folder in
+          /sys/fs/cgroup/*) # Until the last process in it is gone.
+            for round in 1 2 3 4 5; do
+              [ -d "$folder" ] || break
+              rmdir "$folder" || sleep 1
+            done ;;
+          *) rm -rf "$folder" ;;
+        esac
       done
       """;
 

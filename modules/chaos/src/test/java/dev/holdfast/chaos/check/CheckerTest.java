@@ -91,7 +91,7 @@ class CheckerTest {
       a workspace has the change of each step once | workspace | UPDATE holdfast.job SET END attempt = 1, result = '{"tree":"twice"}' WHERE id = $; STEPS ($, 'one', 1), ($, 'two', 2), ($, 'three', 3)
       no job fails: nothing but faults stops it | plain | UPDATE holdfast.job SET state = 'FAILED', finished_at = now(), failure = '{"code":"X"}' WHERE id = $
       an attempt ends once, and is counted once | plain | UPDATE holdfast.job SET crashes = 1 WHERE id = $
-      an attempt begins after the one before it has ended | plain | UPDATE holdfast.job SET END attempt = 2 WHERE id = $; INSERT INTO chaos.ended VALUES ($, 1, now() + interval '1 second')
+      an attempt begins after the one before it has ended | plain | UPDATE holdfast.job SET END attempt = 2 WHERE id = $; INSERT INTO chaos.ended VALUES ($, 1, now() + interval '3 seconds')
       each attempt has one end | plain | UPDATE holdfast.job SET END attempt = 2 WHERE id = $
       each attempt has one end | plain | UPDATE holdfast.job SET END attempt = 1 WHERE id = $; INSERT INTO chaos.ended VALUES ($, 1, now())
       an artifact is of the attempt that holds the job, and there | artifact | UPDATE holdfast.job SET END attempt = 1 WHERE id = $

@@ -29,12 +29,12 @@ class MemoryGroupTest {
       take(doomed);
       doomed.awaitLine("took", Soon.SOON);
       assertThat(group.kills()).isZero();
-      group.limitToUsage();
+      group.limit(0);
       take(doomed);
       assertThat(doomed.awaitExit(Soon.SOON)).isEqualTo(137);
       assertThat(group.kills()).isEqualTo(1);
 
-      group.limitToUsage();
+      group.limit(0);
       group.add(spared.pid());
       group.empty();
       take(spared);

@@ -21,7 +21,10 @@ class WorkingProcessesTest {
     try (ChildProcess child =
         ChildProcess.start(new ProcessBuilder("sleep", "1000").directory(below.toFile()))) {
       assertThat(WorkingProcesses.leftIn(folder, Duration.ZERO))
-          .containsExactly("process %d: /usr/bin/sleep 1000".formatted(child.pid()));
+          .singleElement()
+          .asString()
+          .startsWith("process %d: ".formatted(child.pid()))
+          .endsWith("sleep 1000");
       assertThat(WorkingProcesses.leftIn(Files.createDirectory(folder.resolve("c")), Duration.ZERO))
           .isEmpty();
       child.signal("KILL");

@@ -300,8 +300,8 @@ public final class Claimer {
 
   /** Releases jobs that are claimed under this worker's name and that no handler of it has. */
   private void releaseUnknown() {
-    // In this order: an attempt is overdue before it leaves its slot. And before the query: what is
-    // claimed later is not in its answer.
+    // In this order: an attempt is overdue before it leaves its slot. What is claimed meanwhile
+    // would be unknown here, but the thread that claims is this one.
     Set<Lease> known = new HashSet<>(slots.leases());
     known.addAll(starter.overdue());
     List<Settlement> unknown = new ArrayList<>();
