@@ -79,8 +79,13 @@ public abstract class Guide {
 
   /** As if its worker had sent no heartbeat for longer than a lease. */
   protected final void takeAway(JobId id) {
-    db.expireLease(id.value());
-    holdfast.queue().maintenance().reap(Duration.ZERO);
+    int attempt = status(id).attempt();
+    do {
+      db.expireLease(id.value());
+      // A heartbeat between the two extends the lease again.
+    } while (!holdfast.queue().maintenance().reap(Duration.ZERO).requeued().contains(id)
+        && status(id).attempt() == attempt
+        && state(id) == JobState.RUNNING);
   }
 
   protected final void await(JobId id, JobState state) {
