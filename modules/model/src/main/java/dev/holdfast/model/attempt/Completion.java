@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The end of an attempt as a worker reports it over HTTP.
  *
- * @param digest of the whole report, to recognise one that is sent twice
+ * @param digest of what the report says of the job, to recognise one that is sent twice
  * @param completedAt by the worker's clock; only stored
  */
 public record Completion(

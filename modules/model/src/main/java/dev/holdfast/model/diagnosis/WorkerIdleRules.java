@@ -48,6 +48,8 @@ final class WorkerIdleRules {
     return situation.facts().waitedFor().contains(queue)
         || situation.workers().holders().stream()
             .anyMatch(holder -> holder.queues().contains(queue))
+        || situation.workers().pollers().stream()
+            .anyMatch(poller -> poller.queues().contains(queue))
         || situation.workers().processes().stream()
             .anyMatch(other -> other.queue().equals(queue) && !other.isStopped());
   }

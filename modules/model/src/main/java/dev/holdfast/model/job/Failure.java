@@ -76,6 +76,12 @@ public record Failure(
     return cause == null ? new Cause(code, message) : cause;
   }
 
+  /** All that a log or a test says of it: the code, the message, and below it the stack trace. */
+  public String detail() {
+    String line = code + ": " + message;
+    return stackTrace == null ? line : line + "\n" + stackTrace.stripTrailing();
+  }
+
   /** Retried or not as its category and code say. */
   public static Failure of(FailureCategory category, String code, String message) {
     boolean retryable = category.retryableByDefault() && !NEVER_RETRIED.contains(code);

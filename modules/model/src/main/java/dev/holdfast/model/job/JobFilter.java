@@ -5,14 +5,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which jobs to list, and in which order of their ids, which begin with the time of creation.
+ * Which jobs to list, in the order of their creation.
  *
  * @param states none means all
  * @param tenant whose jobs; null is everybody's
  * @param tag that the job must have
  * @param content text that the job must contain, which no index covers
- * @param from the least id: ids begin with the time they were made at
- * @param before the last id of the page before, or the first that is too late
+ * @param from the first that may be listed: a time, or the end of the page before
+ * @param before the end of the page before, or the first time that is too late
  * @param oldestFirst instead of newest first
  */
 public record JobFilter(
@@ -24,8 +24,8 @@ public record JobFilter(
     @Nullable JobId parent,
     @Nullable String tag,
     JobContent content,
-    @Nullable JobId from,
-    @Nullable JobId before,
+    @Nullable JobCursor from,
+    @Nullable JobCursor before,
     int limit,
     boolean oldestFirst) {
   /** How many jobs one list has at most. */
@@ -109,22 +109,22 @@ public record JobFilter(
     return content(content.text(value));
   }
 
-  /** Not older than a job of this id; {@link JobId#firstOf} makes one of a time. */
-  public JobFilter from(@Nullable JobId value) {
+  /** Not older than this; {@link JobCursor#at} makes one of a time. */
+  public JobFilter from(@Nullable JobCursor value) {
     return new JobFilter(
         states, queue, kind, tenant, run, parent, tag, content, value, before, limit, oldestFirst);
   }
 
-  /** Older than the job of this id. */
-  public JobFilter before(@Nullable JobId value) {
+  /** Older than this: than a job, by {@link JobCursor#of}, or than a time. */
+  public JobFilter before(@Nullable JobCursor value) {
     return new JobFilter(
         states, queue, kind, tenant, run, parent, tag, content, from, value, limit, oldestFirst);
   }
 
   /** From where the page before stopped. */
-  public JobFilter resumed(@Nullable JobId cursor) {
+  public JobFilter resumed(@Nullable JobCursor cursor) {
     if (oldestFirst && cursor != null) {
-      JobId next = cursor.following();
+      JobCursor next = cursor.following();
       return from != null && from.compareTo(next) > 0 ? this : from(next);
     }
     boolean later = cursor == null || (before != null && before.compareTo(cursor) < 0);

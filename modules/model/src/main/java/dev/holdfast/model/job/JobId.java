@@ -5,12 +5,11 @@ import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.model.value.Uuid7;
 import java.time.Clock;
-import java.time.Instant;
 import java.util.UUID;
 
 /**
  * The id of a job. Chosen by the client that enqueues it, so that an enqueue can be repeated
- * safely.
+ * safely; so nothing is concluded from it, neither a time nor an order ({@link JobCursor}).
  */
 public record JobId(UUID value) implements Comparable<JobId> {
   private static final Uuid7 NEXT = new Uuid7(Clock.systemUTC());
@@ -18,11 +17,6 @@ public record JobId(UUID value) implements Comparable<JobId> {
   /** A new one, larger than those made before. */
   public static JobId next() {
     return new JobId(NEXT.next());
-  }
-
-  /** The least id that can have been made at a moment: 48 bits of milliseconds come first. */
-  public static JobId firstOf(Instant moment) {
-    return new JobId(new UUID(moment.toEpochMilli() << 16, 0));
   }
 
   /** The least id that is larger. */
@@ -35,11 +29,6 @@ public record JobId(UUID value) implements Comparable<JobId> {
   public JobId preceding() {
     long low = value.getLeastSignificantBits();
     return new JobId(new UUID(value.getMostSignificantBits() - (low == 0 ? 1 : 0), low - 1));
-  }
-
-  /** When it was made, to the millisecond. */
-  public Instant moment() {
-    return Instant.ofEpochMilli(value.getMostSignificantBits() >>> 16);
   }
 
   /** Reads the one text form an id has everywhere, in either case, and refuses every other. */

@@ -72,10 +72,17 @@ public record JobHistory(
    */
   public record Point(Instant at, @Nullable Tally tally, @Nullable Depth depth) {}
 
-  /** The most jobs that were due and that ran at the same time, as sampled once a minute. */
-  public record Depth(long due, long running) {
+  /**
+   * The most jobs that were due and that ran at the same time, as sampled once a minute.
+   *
+   * @param oldest the longest time that a due job had waited, whether it has started since or not
+   */
+  public record Depth(long due, long running, Duration oldest) {
     public Depth max(Depth other) {
-      return new Depth(Math.max(due, other.due), Math.max(running, other.running));
+      return new Depth(
+          Math.max(due, other.due),
+          Math.max(running, other.running),
+          oldest.compareTo(other.oldest) > 0 ? oldest : other.oldest);
     }
   }
 

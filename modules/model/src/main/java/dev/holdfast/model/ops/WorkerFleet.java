@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All workers: supervised processes, and others that hold leases.
+ * All workers: supervised processes, and others that hold leases or ask a server for jobs.
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  *
@@ -26,6 +26,7 @@ public record WorkerFleet(
     List<WorkerHealth> processes,
     List<SupervisorHealth> supervisors,
     List<Holder> holders,
+    List<Poller> pollers,
     Instant now) {
   private static final String PREFIX = "worker:";
 
@@ -33,11 +34,20 @@ public record WorkerFleet(
     processes = List.copyOf(processes);
     supervisors = List.copyOf(supervisors);
     holders = List.copyOf(holders);
+    pollers = List.copyOf(pollers);
   }
 
-  /** Only workers that hold leases. */
-  public static WorkerFleet of(List<Holder> holders, Instant now) {
-    return new WorkerFleet(List.of(), List.of(), holders, now);
+  public WorkerFleet(
+      List<WorkerHealth> processes,
+      List<SupervisorHealth> supervisors,
+      List<Holder> holders,
+      Instant now) {
+    this(processes, supervisors, holders, List.of(), now);
+  }
+
+  /** Only workers without supervisors. */
+  public static WorkerFleet of(List<Holder> holders, List<Poller> pollers, Instant now) {
+    return new WorkerFleet(List.of(), List.of(), holders, pollers, now);
   }
 
   /** The part of a worker's name before the @; the part after it names machine and process. */
@@ -49,6 +59,23 @@ public record WorkerFleet(
 
   /** The leases of each process; processes without leases are missing. */
   public Map<WorkerHealth, Holder> held() {
+    Map<String, WorkerHealth> named = named();
+    Map<WorkerHealth, Holder> held = new HashMap<>();
+    for (Holder holder : holders) {
+      WorkerHealth process = named.get(prefix(holder.worker()));
+      if (process != null) {
+        held.put(process, holder);
+      }
+    }
+    return held;
+  }
+
+  private static String prefix(String worker) {
+    return worker.substring(0, worker.lastIndexOf('.') + 1);
+  }
+
+  /** The processes by the first part of their workers' names. */
+  private Map<String, WorkerHealth> named() {
     Map<String, String> hosts =
         supervisors.stream().collect(Collectors.toMap(SupervisorHealth::name, s -> s.host()));
     Map<String, WorkerHealth> named = new HashMap<>();
@@ -58,22 +85,28 @@ public record WorkerFleet(
         named.put(WorkerHealth.namePrefix(process.component(), host, process.pid()), process);
       }
     }
-    Map<WorkerHealth, Holder> held = new HashMap<>();
-    for (Holder holder : holders) {
-      WorkerHealth process =
-          named.get(holder.worker().substring(0, holder.worker().lastIndexOf('.') + 1));
-      if (process != null) {
-        held.put(process, holder);
-      }
-    }
-    return held;
+    return named;
+  }
+
+  /** Those that ask for jobs, hold none, and are no processes of supervisors. */
+  public List<Poller> idle() {
+    Set<String> holding = holders.stream().map(Holder::worker).collect(Collectors.toSet());
+    Map<String, WorkerHealth> named = named();
+    return pollers.stream()
+        .filter(poller -> !holding.contains(poller.worker()))
+        .filter(poller -> !named.containsKey(prefix(poller.worker())))
+        .toList();
   }
 
   public List<WorkerView> all() {
     Map<WorkerHealth, Holder> held = held();
     List<WorkerView> all = new ArrayList<>();
     processes.forEach(process -> all.add(WorkerView.of(process, held.get(process))));
-    alone(held).forEach(holder -> all.add(WorkerView.of(holder, now)));
+    Map<String, Poller> asking =
+        pollers.stream()
+            .collect(Collectors.toMap(Poller::worker, poller -> poller, (one, other) -> one));
+    alone(held).forEach(holder -> all.add(WorkerView.of(holder, asking.get(holder.worker()), now)));
+    idle().forEach(poller -> all.add(WorkerView.of(poller)));
     return all;
   }
 

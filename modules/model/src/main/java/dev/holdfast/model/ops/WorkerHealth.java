@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  *     starts, because its supervisor decides then
  * @param currentJob the job that it has been running longest
  * @param pausedByOperator whether an operator has paused this worker
+ * @param restarts after crashes, since it was last healthy for long enough
+ * @param totalRestarts after crashes, since its supervisor or an operator started it
  * @param nextRestart when it will be restarted; null when it will not
  * @param exitCode of its last process, if one has ended
  * @param reason why it has this status, unless that needs no reason
@@ -38,6 +40,7 @@ public record WorkerHealth(
     @Nullable JobId currentJob,
     boolean pausedByOperator,
     int restarts,
+    int totalRestarts,
     @Nullable Instant lastRestart,
     @Nullable Instant nextRestart,
     @Nullable Integer exitCode,

@@ -4,6 +4,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,7 @@ public record WorkerView(
     long runningJobs,
     List<String> queues,
     int restarts,
+    int totalRestarts,
     @Nullable Instant lastRestart,
     @Nullable Instant nextRestart,
     @Nullable Integer exitCode,
@@ -63,6 +65,7 @@ public record WorkerView(
         leases == null ? 0 : leases.held(),
         List.of(row.queue()),
         row.restarts(),
+        row.totalRestarts(),
         row.lastRestart(),
         row.nextRestart(),
         row.exitCode(),
@@ -73,8 +76,34 @@ public record WorkerView(
         row.details());
   }
 
-  static WorkerView of(Holder leases, Instant now) {
-    boolean expired = leases.isSilent(now);
+  /** One that asks for jobs and holds none. */
+  static WorkerView of(Poller poller) {
+    return new WorkerView(
+        WorkerFleet.component(poller.worker()),
+        null,
+        poller.worker(),
+        HealthStatus.HEALTHY,
+        false,
+        false,
+        null,
+        null,
+        0,
+        poller.queues(),
+        0,
+        0,
+        null,
+        null,
+        null,
+        null,
+        poller.askedAt(),
+        null,
+        null,
+        null);
+  }
+
+  static WorkerView of(Holder leases, @Nullable Poller poller, Instant now) {
+    // One that asks for more jobs is there, even if it has lost those that it had.
+    boolean expired = leases.isSilent(now) && poller == null;
     return new WorkerView(
         WorkerFleet.component(leases.worker()),
         null,
@@ -85,7 +114,8 @@ public record WorkerView(
         null,
         null,
         leases.held(),
-        leases.queues(),
+        poller == null ? leases.queues() : union(leases.queues(), poller.queues()),
+        0,
         0,
         null,
         null,
@@ -95,5 +125,9 @@ public record WorkerView(
         leases.heartbeatAt(),
         leases.oldestJobStartedAt(),
         null);
+  }
+
+  private static List<String> union(List<String> some, List<String> others) {
+    return Stream.concat(some.stream(), others.stream()).distinct().sorted().toList();
   }
 }

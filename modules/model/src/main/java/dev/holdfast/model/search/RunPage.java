@@ -1,15 +1,15 @@
 package dev.holdfast.model.search;
 
-import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobCursor;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs, the newest first.
+ * Runs, those first whose last job is the newest.
  *
  * @param next where the next page starts; null if there are no more
  */
-public record RunPage(List<RunSummary> runs, @Nullable JobId next) {
+public record RunPage(List<RunSummary> runs, @Nullable JobCursor next) {
   public RunPage {
     runs = List.copyOf(runs);
   }

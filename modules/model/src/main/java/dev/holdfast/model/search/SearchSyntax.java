@@ -1,6 +1,7 @@
 package dev.holdfast.model.search;
 
 import dev.holdfast.model.job.JobContent;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -134,13 +135,12 @@ public final class SearchSyntax {
     return states;
   }
 
-  /** Ids begin with the time of creation, so a bound by age is a bound by id. */
   private JobFilter aged(String value) {
     Matcher age = AGE.matcher(value);
     if (!age.matches()) {
       throw refused("an age is written like age:<1h or age:>2d, with s, m, h, d or w");
     }
-    JobId bound = JobId.firstOf(now.minus(span(Long.parseLong(age.group(2)), age.group(3))));
+    JobCursor bound = JobCursor.at(now.minus(span(Long.parseLong(age.group(2)), age.group(3))));
     return age.group(1).equals("<") ? filter.from(bound) : filter.before(bound);
   }
 

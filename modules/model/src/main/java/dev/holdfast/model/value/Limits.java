@@ -80,12 +80,14 @@ public final class Limits {
     if (name.isBlank()
         || name.startsWith(".")
         || !Text.isWellFormed(name)
-        || name.chars().anyMatch(c -> c == '/' || c == '\\' || Character.isISOControl(c))
+        || name.indexOf('/') >= 0
+        || name.indexOf('\\') >= 0
+        || !Text.isOneInertLine(name)
         || name.getBytes(StandardCharsets.UTF_8).length > ARTIFACT_NAME_BYTES) {
       throw new RefusedException(
           Refusal.BAD_NAME,
-          "artifact name '%s' must have 1 to %d bytes, no slash, no control character and no dot in front"
-              .formatted(Text.excerpt(name, 60), ARTIFACT_NAME_BYTES));
+          "artifact name '%s' must have 1 to %d bytes, no slash, no control character, none that is not seen or turns text around, and no dot in front"
+              .formatted(Text.excerpt(Text.inert(name), 60), ARTIFACT_NAME_BYTES));
     }
     return name;
   }
@@ -238,6 +240,13 @@ public final class Limits {
           refusal,
           "%s of %,d characters is over the limit of %,d bytes: store it elsewhere and pass a reference"
               .formatted(what, text.length(), max));
+    }
+    String beyond = WrittenOut.beyondDouble(text);
+    if (beyond != null) {
+      throw new RefusedException(
+          refusal,
+          "%s has the number %s, which is larger than 1.7976931348623157e308: most languages cannot read it, so pass it as text"
+              .formatted(what, Text.excerpt(beyond, 30)));
     }
     long growth = WrittenOut.growth(text);
     if (growth > 0 && bytes(json) > max) {

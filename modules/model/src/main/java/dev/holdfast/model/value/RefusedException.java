@@ -12,10 +12,22 @@ public final class RefusedException extends IllegalArgumentException {
     this.refusal = refusal;
   }
 
-  public static RefusedException noSuchDependency() {
+  /** The same of a job of this tenant and of another one's. */
+  public static RefusedException idTaken(Object id) {
+    return new RefusedException(
+        Refusal.ID_TAKEN,
+        "the id %s is that of another job, which differs in more than its times: choose another one"
+            .formatted(id));
+  }
+
+  /**
+   * @param which the id, or what else is known of it
+   */
+  public static RefusedException noSuchDependency(String which) {
     return new RefusedException(
         Refusal.BAD_DEPENDENCY,
-        "a job depends on one that is not there: enqueue it first, or in the same call");
+        "a job depends on %s, which is not there: enqueue it first, or in the same call"
+            .formatted(which));
   }
 
   /** The same, of an entry of a list: the message begins with {@code jobs[3]: }. */

@@ -1,5 +1,6 @@
 package dev.holdfast.model.value;
 
+import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 
 /**
@@ -15,29 +16,101 @@ public final class Text {
               + "|\\x1B\\][^\\x07\\x1B]*(?:\\x07|\\x1B\\\\)?" // a title, or a link
               + "|\\x1B[ -/]*[0-~]?");
 
-  // What turns the direction of text around can make a line look like another.
-  private static final Pattern UNPRINTABLE =
-      Pattern.compile("[\\p{Cc}&&[^\\n\\t]]|[\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069\\uFEFF]");
+  // Signs of Arabic and its neighbours that are seen, though Unicode counts them as formats.
+  private static final String SEEN_FORMATS =
+      "\u0600\u0601\u0602\u0603\u0604\u0605\u06DD\u070F\u0890\u0891\u08E2";
 
   private Text() {}
 
-  /** What may be shown anywhere: lines of text, without colours, and with a dot for a control. */
+  /**
+   * What may be shown anywhere, a terminal included: lines of text, without escape sequences, and
+   * with a dot for each character that is a control, turns the direction of text around, or is not
+   * seen.
+   */
   public static String inert(String text) {
     if (isPlain(text)) {
       return text;
     }
-    String uncoloured = ESCAPE_SEQUENCE.matcher(text).replaceAll("");
-    return UNPRINTABLE.matcher(uncoloured).replaceAll("·");
+    return replaced(ESCAPE_SEQUENCE.matcher(text).replaceAll(""), unprintable -> "·");
+  }
+
+  /**
+   * The text with something else for each character that would not be inert. Line breaks and tabs
+   * stay, and so do the joiners within words and pictures.
+   */
+  public static String replaced(String text, IntFunction<String> instead) {
+    if (isPlain(text)) {
+      return text;
+    }
+    StringBuilder shown = new StringBuilder(text.length() + 16);
+    int before = ' ';
+    for (int i = 0; i < text.length(); ) {
+      int c = text.codePointAt(i);
+      if (isUnprintable(c, before)) {
+        shown.append(instead.apply(c));
+        before = ' ';
+      } else {
+        shown.appendCodePoint(c);
+        before = c;
+      }
+      i += Character.charCount(c);
+    }
+    return shown.toString();
+  }
+
+  /** Whether all of it is seen as it is: one line, and nothing that {@link #inert} would change. */
+  public static boolean isOneInertLine(String text) {
+    return text.indexOf('\n') < 0 && text.indexOf('\t') < 0 && inert(text).equals(text);
   }
 
   private static boolean isPlain(String text) {
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
-      if ((c < ' ' && c != '\n' && c != '\t') || (c >= 0x7F && (c < 0xA0 || c >= 0x200E))) {
+      if ((c < ' ' && c != '\n' && c != '\t') || (c >= 0x7F && (c <= 0xAD || c >= 0x34F))) {
         return false;
       }
     }
     return true;
+  }
+
+  private static boolean isUnprintable(int c, int before) {
+    if (c == '\n' || c == '\t') {
+      return false;
+    }
+    if (isJoining(c)) {
+      // Scripts and pictures are joined by these; between ASCII letters they only hide.
+      return before < 0x80;
+    }
+    return switch (Character.getType(c)) {
+      case Character.CONTROL, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;
+      case Character.FORMAT -> SEEN_FORMATS.indexOf(c) < 0;
+      default -> false;
+    };
+  }
+
+  private static boolean isJoining(int c) {
+    return c == 0x200C
+        || c == 0x200D
+        || c == 0x34F
+        || (c >= 0x180B && c <= 0x180F)
+        || (c >= 0xFE00 && c <= 0xFE0F)
+        || c == 0x115F
+        || c == 0x1160
+        || c == 0x17B4
+        || c == 0x17B5
+        || c == 0x3164
+        || c == 0xFFA0
+        || (c >= 0xE0000 && c <= 0xE0FFF);
+  }
+
+  /** The text with another character for each surrogate that lacks its other half. */
+  public static String wellFormed(String text) {
+    return isWellFormed(text)
+        ? text
+        : text.codePoints()
+            .map(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE ? 0xFFFD : c)
+            .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+            .toString();
   }
 
   /** Whether every surrogate has its other half; encoded as UTF-8, one alone becomes '?'. */

@@ -1,5 +1,7 @@
 package dev.holdfast.model.value;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The length of JSON as PostgreSQL returns it: {@code jsonb} keeps numbers as decimals and writes
  * them out in full, so {@code 1e131071} comes back as 131,072 digits. Nine characters of a payload
@@ -8,6 +10,9 @@ package dev.holdfast.model.value;
 final class WrittenOut {
   /** More digits of an exponent than any number that PostgreSQL takes. */
   private static final int EXPONENT_DIGITS = 9;
+
+  /** So many digits before the point are no double any more. */
+  private static final int DOUBLE_DIGITS = 308;
 
   private WrittenOut() {}
 
@@ -30,6 +35,52 @@ final class WrittenOut {
       }
     }
     return growth;
+  }
+
+  /**
+   * The first number that no double holds; null for none. Most languages read numbers as doubles,
+   * and many of them refuse the whole document for one that is larger: a list of a hundred jobs for
+   * one of them, or the tasks that were leased with it.
+   */
+  static @Nullable String beyondDouble(String json) {
+    boolean inText = false;
+    for (int i = 0; i < json.length(); i++) {
+      char c = json.charAt(i);
+      if (inText) {
+        if (c == '\\') {
+          i++;
+        } else {
+          inText = c != '"';
+        }
+      } else if (c == '"') {
+        inText = true;
+      } else if (isDigit(c)) {
+        int start = i;
+        boolean exponent = false;
+        while (i < json.length() && isOfNumber(json.charAt(i))) {
+          exponent |= json.charAt(i) == 'e' || json.charAt(i) == 'E';
+          i++;
+        }
+        if ((exponent || i - start > DOUBLE_DIGITS) && isInfinite(json.substring(start, i))) {
+          return json.substring(start, i);
+        }
+        i--;
+      }
+    }
+    return null;
+  }
+
+  private static boolean isOfNumber(char c) {
+    return isDigit(c) || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+  }
+
+  private static boolean isInfinite(String number) {
+    try {
+      return Double.isInfinite(Double.parseDouble(number));
+    } catch (NumberFormatException noJson) {
+      // PostgreSQL refuses it.
+      return false;
+    }
   }
 
   /**

@@ -119,6 +119,7 @@ abstract class DiagnosisFixture {
           job,
           paused,
           restarts,
+          restarts,
           restarts == 0 ? null : NOW.minusSeconds(ordered ? age : silent),
           next,
           exit,

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.job.JobContent;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
-import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
@@ -30,7 +30,7 @@ class SearchSyntaxTest {
         parse("state:failed,RUNNING kind:mail age:<1h payload.customer:c499 two words code:SMTP");
     assertThat(filter.states()).isEqualTo(Set.of(JobState.FAILED, JobState.RUNNING));
     assertThat(filter.kind()).isEqualTo("mail");
-    assertThat(filter.from()).isEqualTo(JobId.firstOf(NOW.minus(Duration.ofHours(1))));
+    assertThat(filter.from()).isEqualTo(JobCursor.at(NOW.minus(Duration.ofHours(1))));
     assertThat(filter.before()).isNull();
     assertThat(filter.content().text()).isEqualTo("two words");
     assertThat(filter.content().code()).isEqualTo("SMTP");
@@ -61,8 +61,8 @@ class SearchSyntaxTest {
   @Test
   void an_age_bounds_from_either_side() {
     JobFilter filter = parse("age:>2d age:<1w");
-    assertThat(filter.before()).isEqualTo(JobId.firstOf(NOW.minus(Duration.ofDays(2))));
-    assertThat(filter.from()).isEqualTo(JobId.firstOf(NOW.minus(Duration.ofDays(7))));
+    assertThat(filter.before()).isEqualTo(JobCursor.at(NOW.minus(Duration.ofDays(2))));
+    assertThat(filter.from()).isEqualTo(JobCursor.at(NOW.minus(Duration.ofDays(7))));
     assertThat(parse("age:<999999999w").from()).isNotNull();
   }
 

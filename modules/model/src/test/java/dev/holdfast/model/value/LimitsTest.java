@@ -74,12 +74,10 @@ class LimitsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "1e131071",
-        "1E+131071",
-        "-1.5e131070",
         "1e-16383",
-        "0.1e0131071",
-        "9e99999999999"
+        "1E-16383",
+        "-1.5e-16380",
+        "0.1e-016382",
       })
   void numbers_count_with_their_expanded_length(String number) {
     Json many = new Json("[" + (number + ",").repeat(99) + number + "]");
@@ -89,9 +87,59 @@ class LimitsTest {
     assertRefused(Refusal.EVENT_TOO_LARGE, () -> Limits.eventData(many));
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"1e999", "-1E+309", "1.8e308", "0.1e310", "9e99999999999", "1e131071"})
+  void a_number_that_is_larger_than_any_double_is_refused(String number) {
+    Json one = new Json("{\"text\": \"1e999 \\\" 1e999\", \"n\": [1, " + number + "]}");
+    assertRefused(Refusal.PAYLOAD_TOO_LARGE, () -> Limits.payload(one))
+        .hasMessageContaining("pass it as text");
+    assertRefused(Refusal.RESULT_TOO_LARGE, () -> Limits.result(one));
+    assertRefused(Refusal.EVENT_TOO_LARGE, () -> Limits.eventData(one));
+    assertRefused(
+        Refusal.PAYLOAD_TOO_LARGE, () -> Limits.payload(new Json("9".repeat(309) + ".5")));
+    assertThat(Limits.payload(new Json("1" + "0".repeat(308))).text()).hasSize(309);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"a.txt", "Bericht für März – 1.pdf", "👩\u200d👧.png", "می\u200cخواهم.txt"})
+  void an_artifact_name_is_any_file_name_that_is_seen_as_it_is(String name) {
+    assertThat(Limits.artifactName(name)).isEqualTo(name);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        " ",
+        ".hidden",
+        "a/b",
+        "a\\b",
+        "a\0",
+        "a\tb",
+        "a\nb",
+        "a\r",
+        "\u001b[31m",
+        "a\u009b2J",
+        "a\u0085",
+        "invoice\u202efdp.exe",
+        "a\u2066b",
+        "a\u200b.txt",
+        "a\u2028b",
+        "\ufeffa",
+        "a\u00adb",
+        "a\u200db",
+        "\uD83D"
+      })
+  void an_artifact_name_that_hides_or_turns_around_what_it_says_is_refused(String name) {
+    assertRefused(Refusal.BAD_NAME, () -> Limits.artifactName(name))
+        .extracting(Throwable::getMessage)
+        .matches(message -> Text.inert(message).equals(message));
+  }
+
   @Test
   void artifacts_and_completions_are_limited_by_their_expanded_size() {
-    Json many = new Json("[" + "1e131071,".repeat(99) + "1]");
+    Json many = new Json("[" + "1e-16383,".repeat(99) + "1]");
     Lease lease = new Lease(JobId.next(), 1);
     Artifact artifact = new Artifact("a", 1, "0".repeat(64));
     assertRefused(
@@ -114,7 +162,9 @@ class LimitsTest {
         "4.9E-324",
         "true",
         "false",
-        "[1e131071]",
+        "[1e-16383]",
+        "0e999",
+        "1e308",
         "\"1e999999999\"",
         "\"\\\"1e999999999\"",
         "{\"1e999999999\": 1}"

@@ -39,6 +39,35 @@ class TextTest {
   }
 
   @Test
+  void inert_text_has_dots_for_what_is_not_seen_or_turns_text_around() {
+    for (int c :
+        new int[] {
+          0xAD, 0x61C, 0x200B, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A, 0x202D, 0x2060, 0x2064,
+          0x2066, 0x2069, 0xFEFF, 0xFFF9, 0x1D173, 0x84, 0x90, 0x9D, 0x9F, '\r', 0xB, 0x7
+        }) {
+      String character = Character.toString(c);
+      assertThat(Text.inert("a" + character + "b")).as("U+%04X", c).isEqualTo("a·b");
+      assertThat(Text.inert("ü" + character + "ü")).as("U+%04X", c).isEqualTo("ü·ü");
+    }
+  }
+
+  @Test
+  void joiners_stay_where_they_join_and_are_dots_between_ascii() {
+    String joined = "👩\u200d👧 ❤\ufe0f \u0645\u06cc\u200c\u062e 🏴\udb40\udc67\udb40\udc62 \u0600";
+    assertThat(Text.inert(joined)).isEqualTo(joined);
+    assertThat(Text.inert("a\u200db\u200c\u200cc\u034f")).isEqualTo("a·b··c·");
+    assertThat(Text.inert("a\udb40\udc41\udb40\udc42")).isEqualTo("a··");
+    assertThat(Text.inert("ü\u202e\u200d")).isEqualTo("ü··");
+  }
+
+  @Test
+  void an_escape_may_stand_for_what_is_not_inert() {
+    assertThat(Text.replaced("a\u009b\n😀\udb40\udc01", c -> "<%X>".formatted(c)))
+        .isEqualTo("a<9B>\n😀\udb40\udc01");
+    assertThat(Text.replaced("a\udb40\udc01", c -> "<%X>".formatted(c))).isEqualTo("a<E0001>");
+  }
+
+  @Test
   void a_text_is_well_formed_when_every_surrogate_has_its_other_half() {
     assertThat(Text.isWellFormed("")).isTrue();
     assertThat(Text.isWellFormed("plain ü 😀😀")).isTrue();

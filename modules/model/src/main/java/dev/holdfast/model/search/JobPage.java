@@ -1,5 +1,7 @@
-package dev.holdfast.model.job;
+package dev.holdfast.model.search;
 
+import dev.holdfast.model.job.JobCursor;
+import dev.holdfast.model.job.JobStatus;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -10,4 +12,4 @@ import org.jspecify.annotations.Nullable;
  * @param searchComplete false when a search stopped at its limit, or skipped a payload that is too
  *     large to be searched
  */
-public record JobPage(List<JobStatus> jobs, @Nullable JobId next, boolean searchComplete) {}
+public record JobPage(List<JobStatus> jobs, @Nullable JobCursor next, boolean searchComplete) {}
