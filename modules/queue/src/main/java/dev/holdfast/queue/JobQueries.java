@@ -13,10 +13,10 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.ChangedJob;
 import dev.holdfast.model.job.JobBrief;
 import dev.holdfast.model.job.JobCount;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.model.job.JobStatus;
@@ -29,6 +29,7 @@ import dev.holdfast.model.search.FailureGroups;
 import dev.holdfast.model.search.JobCounts;
 import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.search.JobIdMatches;
+import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
 import dev.holdfast.queue.admin.Dispatches;
@@ -149,7 +150,7 @@ public final class JobQueries {
    *
    * @param before runs older than this one; null for the newest
    */
-  public RunPage runs(@Nullable String tenant, @Nullable JobId before, int most) {
+  public RunPage runs(@Nullable String tenant, @Nullable JobCursor before, int most) {
     return reading("runs", connection -> JobsOfRuns.page(connection, tenant, before, most));
   }
 
@@ -264,17 +265,19 @@ public final class JobQueries {
             });
   }
 
-  /** The last heartbeat of a running attempt; empty if the attempt has ended. */
-  public Optional<Instant> heartbeatAt(Lease lease) {
+  /** Whether an attempt holds its job, or did less than this long ago. */
+  public boolean heldWithin(Lease lease, Duration age) {
     return database.run(
-        "heartbeatAt",
+        "heldWithin",
         connection -> {
-          Optional<Instant> heard = JobStates.heartbeatAt(connection, lease);
-          if (heard.isPresent() || lease.attempt() != BatchClaims.ATTEMPT) {
-            return heard;
+          if (JobStates.heldWithin(connection, lease, age)) {
+            return true;
+          }
+          if (lease.attempt() != BatchClaims.ATTEMPT) {
+            return false;
           }
           MaterializeBatch.beforeReading(connection, List.of(lease.job()));
-          return JobStates.heartbeatAt(connection, lease);
+          return JobStates.heldWithin(connection, lease, age);
         });
   }
 
@@ -286,6 +289,11 @@ public final class JobQueries {
   /** How many jobs of the queue run under this worker's name. */
   public long running(String queue, String worker) {
     return reading("running", connection -> Dispatches.running(connection, queue, worker));
+  }
+
+  /** Of these, the jobs of which a worker has reported the start. */
+  public long confirmed(String queue, String worker) {
+    return database.run("confirmed", connection -> Dispatches.confirmed(connection, queue, worker));
   }
 
   /** Due jobs in the queues, counted up to {@code most}. */

@@ -53,6 +53,13 @@ public final class Maintenance {
     return recovered(database.transact("expire", connection -> Expire.late(connection, BATCH)));
   }
 
+  /** Of these, only cancellations that were requested less than this long ago. */
+  public ReapResult expireCancelled(Duration age) {
+    return recovered(
+        database.transact(
+            "expireCancelled", connection -> Expire.cancelled(connection, age, BATCH)));
+  }
+
   /** Makes jobs claimable whose backoff is over, or whose dependencies have ended. */
   public int promote() {
     List<String> ready = new ArrayList<>(Promote.due(database, null));

@@ -3,6 +3,7 @@ package dev.holdfast.queue;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchError;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.schedule.Schedule;
@@ -23,6 +24,7 @@ import dev.holdfast.queue.schedule.Schedules;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -84,7 +86,17 @@ public final class QueueAdmin {
 
   /** Nothing more is claimed from the queue; running jobs continue. */
   public void pause(String queue) {
-    database.run("pause", connection -> Queues.pause(connection, Limits.queue(queue)));
+    pause(queue, Pause.Draft.UNKNOWN);
+  }
+
+  /** The same, and who did it and why is kept until it is resumed. */
+  public void pause(String queue, Pause.Draft pause) {
+    database.run("pause", connection -> Queues.pause(connection, Limits.queue(queue), pause));
+  }
+
+  /** The queues that are paused by themselves, by name. */
+  public Map<String, Pause> pauses() {
+    return database.run("pauses", Queues::pauses);
   }
 
   /** False when the queue was not paused. */
@@ -97,7 +109,12 @@ public final class QueueAdmin {
 
   /** No worker claims a job from any queue; running jobs continue. */
   public void pauseAllWorkers() {
-    database.run("pauseAllWorkers", connection -> Queues.pauseAllWorkers(connection));
+    pauseAllWorkers(Pause.Draft.UNKNOWN);
+  }
+
+  /** The same, and who did it and why is kept until they are resumed. */
+  public void pauseAllWorkers(Pause.Draft pause) {
+    database.run("pauseAllWorkers", connection -> Queues.pauseAllWorkers(connection, pause));
   }
 
   /**
@@ -113,7 +130,12 @@ public final class QueueAdmin {
 
   /** Since when all workers are paused; empty when they are not. */
   public Optional<Instant> workersPausedAt() {
-    return database.run("workersPausedAt", Queues::workersPausedAt);
+    return workersPause().map(Pause::at);
+  }
+
+  /** The same, with who paused them and why. */
+  public Optional<Pause> workersPause() {
+    return database.run("workersPause", Queues::workersPause);
   }
 
   /** How many jobs of the queue may run at once over all workers; null lifts the limit. */
@@ -179,7 +201,17 @@ public final class QueueAdmin {
 
   /** False when there is no such schedule, or it was paused before. */
   public boolean pauseSchedule(String name) {
-    return database.run("pauseSchedule", connection -> Schedules.pause(connection, name));
+    return pauseSchedule(name, Pause.Draft.UNKNOWN);
+  }
+
+  /** The same, and who did it and why is kept until it is resumed. */
+  public boolean pauseSchedule(String name, Pause.Draft pause) {
+    return database.run("pauseSchedule", connection -> Schedules.pause(connection, name, pause));
+  }
+
+  /** The schedules that are paused, by name. */
+  public Map<String, Pause> schedulePauses() {
+    return database.run("schedulePauses", Schedules::pauses);
   }
 
   /** False when there is no such schedule, or it was not paused. */

@@ -3,6 +3,7 @@ package dev.holdfast.queue.admin;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.ClaimDeliverySql;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -79,11 +80,32 @@ public final class Dispatches {
            WHERE queue = :queue AND state = 'RUNNING' AND worker_id = :worker
           """);
 
+  private static final Sql CONFIRMED =
+      Sql.of(
+          """
+          SELECT count(*) AS running
+            FROM holdfast.job j
+           WHERE j.queue = :queue AND j.state = 'RUNNING' AND j.worker_id = :worker
+             AND NOT ${unconfirmed}
+          """,
+          "unconfirmed",
+          ClaimDeliverySql.hasNoHeartbeat("j"));
+
   private Dispatches() {}
 
   public static long running(Connection connection, String queue, String worker)
       throws SQLException {
     return RUNNING
+        .on(connection)
+        .set("queue", queue)
+        .set("worker", worker)
+        .only(row -> row.getLong("running"));
+  }
+
+  /** Of these, the jobs of which a worker has reported the start. */
+  public static long confirmed(Connection connection, String queue, String worker)
+      throws SQLException {
+    return CONFIRMED
         .on(connection)
         .set("queue", queue)
         .set("worker", worker)

@@ -1,6 +1,7 @@
 package dev.holdfast.queue.admin;
 
 import dev.holdfast.model.ops.DispatchError;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.queue.jdbc.Rows;
@@ -11,8 +12,9 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -21,28 +23,40 @@ public final class Queues {
   private static final Sql PAUSE =
       Sql.of(
           """
-          INSERT INTO holdfast.queue (name, paused_at) VALUES (:queue, clock_timestamp())
+          INSERT INTO holdfast.queue AS q (name, paused_at, paused_by, pause_reason)
+          VALUES (:queue, clock_timestamp(), :by, :reason)
           ON CONFLICT (name) DO UPDATE
-             SET paused_at = coalesce(holdfast.queue.paused_at, excluded.paused_at)
+             SET paused_at = excluded.paused_at, paused_by = excluded.paused_by,
+                 pause_reason = excluded.pause_reason
+           WHERE q.paused_at IS NULL
           """);
 
   private static final Sql RESUME =
       Sql.of(
           """
-          UPDATE holdfast.queue SET paused_at = NULL WHERE name = :queue AND paused_at IS NOT NULL
+          UPDATE holdfast.queue SET paused_at = NULL, paused_by = NULL, pause_reason = NULL
+           WHERE name = :queue AND paused_at IS NOT NULL
           """);
 
   private static final Sql PAUSE_ALL_WORKERS =
       Sql.of(
           """
-          INSERT INTO holdfast.workers_pause (paused_at) VALUES (clock_timestamp())
+          INSERT INTO holdfast.workers_pause (paused_at, paused_by, pause_reason)
+          VALUES (clock_timestamp(), :by, :reason)
           ON CONFLICT DO NOTHING
           """);
 
   private static final Sql RESUME_ALL_WORKERS = Sql.of("DELETE FROM holdfast.workers_pause");
 
-  private static final Sql WORKERS_PAUSED_AT =
-      Sql.of("SELECT paused_at FROM holdfast.workers_pause");
+  private static final Sql WORKERS_PAUSE =
+      Sql.of("SELECT paused_at, paused_by, pause_reason FROM holdfast.workers_pause");
+
+  private static final Sql PAUSES =
+      Sql.of(
+          """
+          SELECT name, paused_at, paused_by, pause_reason
+            FROM holdfast.queue WHERE paused_at IS NOT NULL
+          """);
 
   private static final Sql LIMIT =
       Sql.of(
@@ -205,25 +219,51 @@ public final class Queues {
     return IS_KNOWN.on(connection).set("queue", queue).only(row -> row.getBoolean("known"));
   }
 
-  public static boolean pause(Connection connection, String queue) throws SQLException {
-    return PAUSE.on(connection).set("queue", queue).update() > 0;
+  public static boolean pause(Connection connection, String queue, Pause.Draft pause)
+      throws SQLException {
+    return PAUSE
+            .on(connection)
+            .set("queue", queue)
+            .set("by", pause.by())
+            .set("reason", pause.reason())
+            .update()
+        > 0;
   }
 
   public static boolean resume(Connection connection, String queue) throws SQLException {
     return RESUME.on(connection).set("queue", queue).update() > 0;
   }
 
-  public static boolean pauseAllWorkers(Connection connection) throws SQLException {
-    return PAUSE_ALL_WORKERS.on(connection).update() > 0;
+  public static boolean pauseAllWorkers(Connection connection, Pause.Draft pause)
+      throws SQLException {
+    return PAUSE_ALL_WORKERS
+            .on(connection)
+            .set("by", pause.by())
+            .set("reason", pause.reason())
+            .update()
+        > 0;
   }
 
   public static boolean resumeAllWorkers(Connection connection) throws SQLException {
     return RESUME_ALL_WORKERS.on(connection).update() > 0;
   }
 
-  /** Since when all workers are paused. */
-  public static Optional<Instant> workersPausedAt(Connection connection) throws SQLException {
-    return WORKERS_PAUSED_AT.on(connection).first(row -> Rows.instant(row, "paused_at"));
+  /** Since when all workers are paused, and why. */
+  public static Optional<Pause> workersPause(Connection connection) throws SQLException {
+    return WORKERS_PAUSE.on(connection).first(Queues::paused);
+  }
+
+  /** Of the queues that are paused by themselves, by name. */
+  public static Map<String, Pause> pauses(Connection connection) throws SQLException {
+    Map<String, Pause> pauses = new HashMap<>();
+    PAUSES.on(connection).list(row -> pauses.put(row.getString("name"), paused(row)));
+    return pauses;
+  }
+
+  /** From the columns of this table and of others alike. */
+  public static Pause paused(ResultSet row) throws SQLException {
+    return new Pause(
+        Rows.instant(row, "paused_at"), row.getString("paused_by"), row.getString("pause_reason"));
   }
 
   public static boolean limit(Connection connection, String queue, @Nullable Integer maxRunning)

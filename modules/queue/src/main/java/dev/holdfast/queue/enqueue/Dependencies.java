@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.postgresql.util.PSQLException;
 
 /** Which jobs wait for which: written with the enqueue, acted on by {@link Unblock}. */
 final class Dependencies {
@@ -53,12 +54,25 @@ final class Dependencies {
           .update();
     } catch (SQLException e) {
       if (FOREIGN_KEY_VIOLATION.equals(e.getSQLState())) {
-        RefusedException refused = RefusedException.noSuchDependency();
+        RefusedException refused = RefusedException.noSuchDependency(missing(e, edges));
         refused.initCause(e);
         throw refused;
       }
       throw e;
     }
+  }
+
+  /** The server names the key in a detail of its error, but not to those who may not read it. */
+  private static String missing(SQLException error, List<Edge> edges) {
+    if (error instanceof PSQLException sent && sent.getServerErrorMessage() != null) {
+      String detail = String.valueOf(sent.getServerErrorMessage().getDetail());
+      for (Edge edge : edges) {
+        if (detail.contains("(" + edge.on() + ")")) {
+          return edge.on().toString();
+        }
+      }
+    }
+    return edges.size() == 1 ? edges.getFirst().on().toString() : "a job";
   }
 
   /** Only jobs of one call can wait for each other in a circle, and they would wait for ever. */

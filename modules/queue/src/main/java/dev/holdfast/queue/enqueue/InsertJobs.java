@@ -193,10 +193,7 @@ final class InsertJobs {
     List<JobId> others =
         JobColumn.bindAll(OTHERS_OF_THE_ID.on(connection), jobs).list(row -> Rows.id(row, "id"));
     if (!others.isEmpty()) {
-      throw new RefusedException(
-          Refusal.ID_TAKEN,
-          "the id %s is that of another job, which differs in more than its times: choose another one"
-              .formatted(others.getFirst()));
+      throw RefusedException.idTaken(others.getFirst());
     }
   }
 

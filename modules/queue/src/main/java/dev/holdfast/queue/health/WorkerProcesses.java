@@ -21,17 +21,17 @@ public final class WorkerProcesses {
           """
           INSERT INTO holdfast.health AS h
                  (supervisor, component, incarnation, status, last_seen, created_at,
-                  paused_by_operator, restart_count, last_restart)
+                  paused_by_operator, restart_count, total_restarts, last_restart)
           VALUES (:supervisor, :component, :incarnation, 'starting', clock_timestamp(),
-                  clock_timestamp(), :paused, :restarts, NULL)
+                  clock_timestamp(), :paused, :restarts, :totalRestarts, NULL)
           ON CONFLICT (supervisor, component) DO UPDATE
              SET incarnation = excluded.incarnation, status = 'starting', pid = NULL,
                  process_started_at = NULL, last_seen = excluded.last_seen, current_job = NULL,
                  paused_by_operator = excluded.paused_by_operator, next_restart = NULL,
                  details = '{}',
-                 last_restart = CASE WHEN excluded.restart_count > h.restart_count
+                 last_restart = CASE WHEN excluded.total_restarts > h.total_restarts
                                      THEN clock_timestamp() ELSE h.last_restart END,
-                 restart_count = excluded.restart_count
+                 restart_count = excluded.restart_count, total_restarts = excluded.total_restarts
           """);
 
   private static final Sql SPAWNED =
@@ -131,9 +131,24 @@ public final class WorkerProcesses {
   /** The row of a process: its supervisor, its component and its incarnation. */
   public record Place(String supervisor, String component, int incarnation) {}
 
-  /** Written by the supervisor before it starts the process. */
+  /** Written before a process is started all of whose restarts still count. */
   public void starting(Place place, int restarts, boolean paused) {
-    update(STARTING, call -> at(place, call).set("paused", paused).set("restarts", restarts));
+    starting(place, restarts, restarts, paused);
+  }
+
+  /**
+   * Written by the supervisor before it starts the process.
+   *
+   * @param restarts after crashes, since it was last healthy for long enough
+   */
+  public void starting(Place place, int restarts, int totalRestarts, boolean paused) {
+    update(
+        STARTING,
+        call ->
+            at(place, call)
+                .set("paused", paused)
+                .set("restarts", restarts)
+                .set("totalRestarts", totalRestarts));
   }
 
   /** Written by the supervisor once the process runs; from then on the process beats. */
@@ -199,7 +214,7 @@ public final class WorkerProcesses {
                 .set("restartIn", restartIn));
   }
 
-  /** Resets the count of restarts of a process that has been healthy for long enough. */
+  /** Resets the restarts that the backoff counts, of a process that was healthy for long enough. */
   public void resetRestarts(Place place) {
     update(RESET_RESTARTS, call -> at(place, call));
   }

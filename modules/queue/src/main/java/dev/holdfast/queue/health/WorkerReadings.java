@@ -44,10 +44,12 @@ public final class WorkerReadings {
 
   private final Database database;
   private final Supervisors supervisors;
+  private final WorkerPolls polls;
 
-  WorkerReadings(Database database, Supervisors supervisors) {
+  WorkerReadings(Database database, Supervisors supervisors, WorkerPolls polls) {
     this.database = database;
     this.supervisors = supervisors;
+    this.polls = polls;
   }
 
   public List<WorkerHealth> all() {
@@ -62,16 +64,16 @@ public final class WorkerReadings {
   }
 
   /**
-   * All workers: processes under supervisors, and other holders of leases. A tenant sees only the
-   * workers that hold its jobs.
+   * All workers: processes under supervisors, and others that hold leases or ask a server for jobs.
+   * A tenant sees only the workers that do so for its jobs.
    */
   public WorkerFleet fleet(@Nullable String tenant) {
     List<Holder> holders =
         database.run(
             "holders", connection -> Holders.of(connection, tenant, JOBS_PER_HOLDER, MOST_HOLDERS));
     return tenant == null
-        ? new WorkerFleet(all(), supervisors.all(), holders, database.now())
-        : WorkerFleet.of(holders, database.now());
+        ? new WorkerFleet(all(), supervisors.all(), holders, polls.live(null), database.now())
+        : WorkerFleet.of(holders, polls.live(tenant), database.now());
   }
 
   private static WorkerHealth read(ResultSet row) throws SQLException {
@@ -88,6 +90,7 @@ public final class WorkerReadings {
         Rows.idOrNull(row, "current_job"),
         row.getBoolean("paused_by_operator"),
         row.getInt("restart_count"),
+        row.getInt("total_restarts"),
         Rows.instantOrNull(row, "last_restart"),
         Rows.instantOrNull(row, "starts_at"),
         Rows.intOrNull(row, "exit_code"),

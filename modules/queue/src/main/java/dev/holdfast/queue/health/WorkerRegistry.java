@@ -12,11 +12,13 @@ public final class WorkerRegistry {
   private final ProcessRecovery recovery;
   private final WorkerExits exits;
   private final WorkerLogs logs;
+  private final WorkerPolls polls;
 
   public WorkerRegistry(Database database, QueueNotifier notifier) {
     this.processes = new WorkerProcesses(database);
     this.supervisors = new Supervisors(database, processes);
-    this.readings = new WorkerReadings(database, supervisors);
+    this.polls = new WorkerPolls(database);
+    this.readings = new WorkerReadings(database, supervisors, polls);
     this.commands = new WorkerCommands(database, readings);
     this.recovery = new ProcessRecovery(database, notifier);
     this.exits = new WorkerExits(database);
@@ -51,6 +53,11 @@ public final class WorkerRegistry {
   /** How the processes ended. */
   public WorkerExits exits() {
     return exits;
+  }
+
+  /** Which workers ask servers for jobs. */
+  public WorkerPolls polls() {
+    return polls;
   }
 
   /** What the processes printed last. */

@@ -55,7 +55,8 @@ public final class ReadHistory {
           """
           SELECT date_bin(:step * interval '1 millisecond', at, 'epoch') AS at,
                  coalesce(max(due) FILTER (WHERE queue = :queue), 0) AS due,
-                 coalesce(max(running) FILTER (WHERE queue = :queue), 0) AS running
+                 coalesce(max(running) FILTER (WHERE queue = :queue), 0) AS running,
+                 coalesce(max(oldest_ms) FILTER (WHERE queue = :queue), 0) AS oldest_ms
             FROM holdfast.queue_depth
            WHERE step_seconds = :seconds AND at >= :from AND at < :until AND queue IN (:queue, '')
            GROUP BY 1
@@ -203,7 +204,10 @@ public final class ReadHistory {
             row ->
                 depths.merge(
                     Rows.instant(row, "at"),
-                    new Depth(row.getLong("due"), row.getLong("running")),
+                    new Depth(
+                        row.getLong("due"),
+                        row.getLong("running"),
+                        Duration.ofMillis(row.getLong("oldest_ms"))),
                     Depth::max));
   }
 

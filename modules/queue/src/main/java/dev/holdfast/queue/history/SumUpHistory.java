@@ -40,7 +40,8 @@ public final class SumUpHistory {
           SELECT since, since
             FROM (SELECT date_trunc('minute', greatest(
                            least(statement_timestamp(),
-                                 (SELECT created_at FROM holdfast.job ORDER BY id LIMIT 1)),
+                                 (SELECT created_at FROM holdfast.job
+                                   ORDER BY created_at LIMIT 1)),
                            statement_timestamp() - :most * interval '1 millisecond')) AS since)
                  AS beginning
           ON CONFLICT DO NOTHING

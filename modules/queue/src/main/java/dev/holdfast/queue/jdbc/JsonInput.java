@@ -26,9 +26,20 @@ public final class JsonInput {
       }
       RefusedException refused =
           new RefusedException(
-              refusal, verb + ": not JSON that PostgreSQL can store: " + failed.getMessage());
+              refusal, verb + ": PostgreSQL cannot store this JSON: " + why(failed));
       refused.initCause(failed);
       throw refused;
     }
+  }
+
+  /** Not in the words of PostgreSQL, which quote what is wrong. */
+  private static String why(SQLException failed) {
+    return switch (SqlErrors.state(failed)) {
+      case "22P05", "22021" -> "a text in it has the character NUL (\\u0000)";
+      case "22003" -> "a number in it is too large";
+      case "54001" -> "it is nested too deep";
+      case "22P02" -> "it is malformed, or a text in it has half of a surrogate pair";
+      default -> "a value in it is out of bounds";
+    };
   }
 }

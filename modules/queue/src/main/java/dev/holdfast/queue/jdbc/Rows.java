@@ -1,6 +1,7 @@
 package dev.holdfast.queue.jdbc;
 
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import java.sql.Array;
@@ -120,6 +121,11 @@ public final class Rows {
   /** A moment read as seconds with a fraction, which is quicker to read than a date. */
   public static Instant epoch(double seconds) {
     return Instant.EPOCH.plusNanos(Math.round(seconds * 1e6) * 1_000);
+  }
+
+  /** From the columns {@code created_at} and {@code id}. */
+  public static JobCursor cursor(ResultSet row) throws SQLException {
+    return new JobCursor(instant(row, "created_at"), id(row, "id"));
   }
 
   public static @Nullable Instant instantOrNull(ResultSet row, String column) throws SQLException {

@@ -18,7 +18,8 @@ public final class SqlErrors {
   private static final String LOCK_NOT_FREE = "55P03";
   // Cancelled by its time limit, a lock that did not come free: waited long enough for one call.
   private static final Set<String> WAITED = Set.of(TIME_LIMIT, LOCK_NOT_FREE);
-  private static final Set<String> WRONG_LOGIN = Set.of("28000", "28P01");
+  // The last is the driver's: the server wants a password, and the driver has none.
+  private static final Set<String> WRONG_LOGIN = Set.of("28000", "28P01", "08004");
   private static final String NO_PRIVILEGE = "42501";
   private static final String READ_ONLY = "25006";
   // The class of a full disk, of no memory and of too many connections.
@@ -40,7 +41,8 @@ public final class SqlErrors {
 
   /** True when the server cannot be reached, or does not take connections for now. */
   public static boolean isOutage(SQLException error) {
-    return state(error).startsWith("08") || NOT_SERVING.contains(state(error));
+    String state = state(error);
+    return (state.startsWith("08") && !WRONG_LOGIN.contains(state)) || NOT_SERVING.contains(state);
   }
 
   /** True when two transactions conflicted: the server has rolled back one of them. */
@@ -99,6 +101,20 @@ public final class SqlErrors {
     return new DatabaseException(reason(error), verb + ": " + error.getMessage(), error);
   }
 
+  /** Of a statement in a transaction of the caller's. */
+  public static RuntimeException inCallersTransaction(String verb, SQLException error) {
+    return isReadOnly(error)
+        ? new DatabaseException(
+            Reason.READ_ONLY,
+            verb
+                + ": the transaction is read-only, and a job cannot be written in it: leave out"
+                + " readOnly, as of @Transactional(readOnly = true), or enqueue outside of it ("
+                + error.getMessage()
+                + ")",
+            error)
+        : thrown(verb, error);
+  }
+
   /** That ended a migration: each is one transaction, so nothing is left half done. */
   public static RuntimeException ofMigration(SQLException error) {
     String why = " (" + error.getMessage() + ")";
@@ -152,7 +168,7 @@ public final class SqlErrors {
     }
   }
 
-  private static String state(SQLException error) {
+  static String state(SQLException error) {
     return error.getSQLState() == null ? "" : error.getSQLState();
   }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.queue.jdbc;
 
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobState;
 import java.sql.Connection;
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * planner sees which index it may use.
  */
 public final class Where {
+  public static final String NEWEST_FIRST = "ORDER BY created_at DESC, id DESC";
+
   private final List<String> conditions = new ArrayList<>();
   private final Map<String, Object> values = new LinkedHashMap<>();
 
@@ -41,17 +44,25 @@ public final class Where {
     return where;
   }
 
-  /** The order that the filter wants: the primary key has both. */
+  /** The order that the filter wants: {@code job_created} has both. */
   public static String order(JobFilter filter) {
-    return filter.oldestFirst() ? "ORDER BY id" : "ORDER BY id DESC";
+    return filter.oldestFirst() ? "ORDER BY created_at, id" : NEWEST_FIRST;
   }
 
-  /** Of a filter only the range of ids. */
+  /** Of a filter only the range of time. */
   public static Where range(JobFilter filter) {
     Where where = new Where();
-    where.add("id >= :from", "from", filter.from());
-    where.add("id < :before", "before", filter.before());
+    where.add(">=", "from", filter.from());
+    where.add("<", "before", filter.before());
     return where;
+  }
+
+  private void add(String comparison, String name, @Nullable JobCursor cursor) {
+    if (cursor != null) {
+      conditions.add("(created_at, id) %1$s (:%2$sTime, :%2$sId)".formatted(comparison, name));
+      values.put(name + "Time", cursor.createdAt());
+      values.put(name + "Id", cursor.id());
+    }
   }
 
   private void add(String condition, String name, @Nullable Object value) {

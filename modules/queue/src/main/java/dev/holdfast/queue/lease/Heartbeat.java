@@ -9,6 +9,7 @@ import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
+import dev.holdfast.queue.sql.ClaimDeliverySql;
 import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -31,13 +32,13 @@ public final class Heartbeat {
         SELECT job.*
           FROM (SELECT * FROM beat ORDER BY id) AS b
          CROSS JOIN LATERAL (
-           SELECT j.ctid AS place, j.id, j.attempt, j.cancel_reason
+           SELECT j.ctid AS place, j.id, j.attempt, j.cancel_reason, %s AS first
              FROM holdfast.job j
             WHERE j.id = b.id AND j.attempt = b.attempt AND %s
             LIMIT 1
               FOR NO KEY UPDATE SKIP LOCKED) AS job
       )"""
-          .formatted(FenceSql.isRunning("j"));
+          .formatted(ClaimDeliverySql.hasNoHeartbeat("j"), FenceSql.isRunning("j"));
 
   private static final String LEASE =
       """
@@ -62,9 +63,10 @@ public final class Heartbeat {
         RETURNING j.id, j.attempt, j.cancel_reason
       )
       SELECT b.id, b.attempt, e.id IS NOT NULL AS held, false AS row_locked, false AS run_out,
-             e.cancel_reason, ${command}
+             e.cancel_reason, coalesce(h.first, false) AS first, ${command}
         FROM beat b
         LEFT JOIN extended e ON e.id = b.id AND e.attempt = b.attempt
+        LEFT JOIN held h ON h.id = e.id AND h.attempt = e.attempt
         LEFT JOIN holdfast.job_command c ON c.job_id = b.id
        WHERE e.id IS NULL OR e.cancel_reason IS NOT NULL OR c.job_id IS NOT NULL
       """,
@@ -95,7 +97,8 @@ public final class Heartbeat {
       SELECT b.id, b.attempt, h.id IS NOT NULL OR locked.id IS NOT NULL AS held,
              locked.id IS NOT NULL AS row_locked,
              coalesce(locked.run_out, false) AS run_out,
-             coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason, ${command}
+             coalesce(h.cancel_reason, locked.cancel_reason) AS cancel_reason,
+             coalesce(h.first, false) AS first, ${command}
         FROM beat b
         LEFT JOIN holdfast.job_command c ON c.job_id = b.id
         LEFT JOIN held h ON h.id = b.id AND h.attempt = b.attempt
@@ -148,13 +151,19 @@ public final class Heartbeat {
               row.getBoolean("held") ? Ack.ACCEPTED : Ack.LEASE_LOST,
               row.getString("cancel_reason"),
               Commands.read(row),
-              row.getBoolean("row_locked")),
+              row.getBoolean("row_locked"),
+              row.getBoolean("first")),
           row.getBoolean("run_out"));
     }
 
     HeartbeatResult rowLocked() {
       return new HeartbeatResult(
-          result.lease(), Ack.ACCEPTED, result.cancelReason(), result.pendingCommand(), true);
+          result.lease(),
+          Ack.ACCEPTED,
+          result.cancelReason(),
+          result.pendingCommand(),
+          true,
+          false);
     }
   }
 

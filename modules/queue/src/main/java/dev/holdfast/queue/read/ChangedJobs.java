@@ -2,7 +2,6 @@ package dev.holdfast.queue.read;
 
 import dev.holdfast.model.job.ChangedJob;
 import dev.holdfast.model.job.JobBrief;
-import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
@@ -14,9 +13,8 @@ import java.util.List;
 
 /** The jobs that may have changed: those that run, are new, have just ended, or were asked for. */
 public final class ChangedJobs {
-  // Four ways to a row, each by an index and each bounded. Ids begin with the time they were made
-  // at, so new jobs are those at the end of the primary key, as far as the clocks of clients agree;
-  // a job they place elsewhere is seen when it runs.
+  // Four ways to a row, each by an index and each bounded. A job is new by the time of its
+  // enqueue; one whose transaction stayed open for longer is seen when it runs.
   private static final Sql SQL =
       Sql.of(
           """
@@ -29,15 +27,15 @@ public final class ChangedJobs {
                ORDER BY started_at DESC LIMIT :most)
              UNION
              (SELECT id FROM holdfast.job j
-               WHERE id >= :first::uuid AND ${tenant}
-               ORDER BY id DESC LIMIT :most)
+               WHERE created_at >= :since::timestamptz AND ${tenant}
+               ORDER BY created_at DESC, id DESC LIMIT :most)
              UNION
              (SELECT id FROM holdfast.job j
                WHERE finished_at >= :since::timestamptz AND ${tenant}
                ORDER BY finished_at DESC LIMIT :most)
              UNION
              SELECT unnest(:known::uuid[])) AND ${tenant}
-       ORDER BY id
+       ORDER BY created_at, id
       """,
           "tenant",
           TenantSql.isOf("j"));
@@ -46,7 +44,6 @@ public final class ChangedJobs {
 
   public static List<JobBrief> of(Connection connection, ChangedJob glance) throws SQLException {
     return SQL.on(connection)
-        .set("first", JobId.firstOf(glance.since()))
         .set("since", glance.since())
         .set("most", glance.most())
         .array("known", "uuid", glance.known(), id -> id)

@@ -1,6 +1,7 @@
 package dev.holdfast.queue.read;
 
 import dev.holdfast.model.job.JobContent;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.jdbc.Rows;
@@ -23,7 +24,7 @@ final class ContentSearch {
 
   private static final String LED =
       """
-      SELECT id, ${found} AS found
+      SELECT created_at, id, ${found} AS found
         FROM holdfast.job
         ${where}
        ${order}
@@ -34,18 +35,18 @@ final class ContentSearch {
   // that match may be far apart.
   private static final String WALKED =
       """
-      SELECT id, ${conditions} AND ${found} AS found
+      SELECT created_at, id, ${conditions} AND ${found} AS found
         FROM (SELECT * FROM holdfast.job ${range} ${order} LIMIT :most) AS job
        ${order}
       """;
 
-  private record Looked(JobId job, @Nullable Boolean found) {}
+  private record Looked(JobCursor job, @Nullable Boolean found) {}
 
   /**
    * @param next the last job that was read, if there are more
    * @param searchComplete whether nothing was left out: neither older jobs, nor payloads too large
    */
-  record Found(List<JobId> jobs, @Nullable JobId next, boolean searchComplete) {}
+  record Found(List<JobId> jobs, @Nullable JobCursor next, boolean searchComplete) {}
 
   private final Connection connection;
   private final Duration timeout;
@@ -60,14 +61,14 @@ final class ContentSearch {
     List<JobId> found = new ArrayList<>();
     boolean all = true;
     JobFilter rest = filter;
-    JobId read;
+    JobCursor read;
     do {
       List<Looked> batch = looked(rest);
       for (Looked each : batch) {
         if (each.found() == null) {
           all = false;
         } else if (each.found()) {
-          found.add(each.job());
+          found.add(each.job().id());
           if (found.size() == filter.limit()) {
             return new Found(found, each.job(), all);
           }
@@ -122,6 +123,6 @@ final class ContentSearch {
     return content
         .bind(call)
         .set("most", BATCH)
-        .list(row -> new Looked(Rows.id(row, "id"), Rows.booleanOrNull(row, "found")));
+        .list(row -> new Looked(Rows.cursor(row), Rows.booleanOrNull(row, "found")));
   }
 }

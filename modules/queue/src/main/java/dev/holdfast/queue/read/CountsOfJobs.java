@@ -30,7 +30,7 @@ public final class CountsOfJobs {
       """
       WITH newest AS MATERIALIZED (
         SELECT state, queue, kind, ${conditions} AND ${found} AS counts
-          FROM (SELECT * FROM holdfast.job ${range} ORDER BY id DESC LIMIT :most) AS job
+          FROM (SELECT * FROM holdfast.job ${range} ${order} LIMIT :most) AS job
       )
       SELECT searched, state, queue, kind, jobs
         FROM (SELECT count(*) AS searched FROM newest) AS all_of_them
@@ -105,7 +105,7 @@ public final class CountsOfJobs {
                         "range",
                         range.conditions(),
                         "order",
-                        state == JobState.FAILED ? "ORDER BY id DESC" : ""))
+                        state == JobState.FAILED ? Where.NEWEST_FIRST : ""))
             .collect(Collectors.joining(" UNION ALL "));
     Sql sql = Sql.of(BY_STATE, "conditions", where.conditions(), "states", states);
     return where
@@ -120,7 +120,16 @@ public final class CountsOfJobs {
     Where range = Where.range(filter);
     Where where = Where.of(connection, filter.from(null).before(null).content(JobContent.ANY));
     Sql sql =
-        Sql.of(SQL, "conditions", where.conditions(), "found", content.sql(), "range", range.sql());
+        Sql.of(
+            SQL,
+            "conditions",
+            where.conditions(),
+            "found",
+            content.sql(),
+            "range",
+            range.sql(),
+            "order",
+            Where.NEWEST_FIRST);
     // Contents cost more to read.
     int most = filter.content().isAny() ? MOST : ContentSearch.BATCH;
     List<Read> rows =

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 public final class FailuresBySignature {
   private static final int MOST_READ = 10_000;
 
-  // By the index of failed jobs. Times are those of the failures; the order is that of the ids, so
-  // that only so many are read.
+  // By the index of failed jobs. Times are those of the failures; the order is that of the
+  // creation, so that only so many are read.
   private static final Sql SQL =
       Sql.of(
           """
@@ -27,7 +27,7 @@ public final class FailuresBySignature {
                  WHERE a.job_id = j.id AND a.attempt = j.attempt) AS worker
           FROM holdfast.job j
          WHERE j.state = 'FAILED' AND ${tenant}
-         ORDER BY j.id DESC
+         ORDER BY j.created_at DESC, j.id DESC
          LIMIT :read
       ), read AS MATERIALIZED (
         SELECT id, kind, queue, finished_at, worker,

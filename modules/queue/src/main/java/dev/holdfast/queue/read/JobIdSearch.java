@@ -21,7 +21,7 @@ public final class JobIdSearch {
   private static final String LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
   // A beginning is a range of the primary key. No index knows the ends, so these are looked for in
-  // the newest ids; the limit inside is what keeps that bounded.
+  // the newest jobs; the limit inside is what keeps that bounded.
   private static final Sql SQL =
       Sql.of(
           """
@@ -30,13 +30,14 @@ public final class JobIdSearch {
               WHERE id BETWEEN :first::uuid AND :last::uuid
               ORDER BY id DESC LIMIT :some)
             UNION
-            (SELECT id FROM (SELECT id FROM holdfast.job ORDER BY id DESC LIMIT :read) AS newest
+            (SELECT id FROM (SELECT id FROM holdfast.job
+                              ORDER BY created_at DESC, id DESC LIMIT :read) AS newest
               WHERE right(id::text, :length) = :part
               LIMIT :some)
           )
           SELECT j.id FROM holdfast.job j
            WHERE j.id = ANY (ARRAY(SELECT id FROM found)) AND ${tenant}
-           ORDER BY j.id DESC
+           ORDER BY j.created_at DESC, j.id DESC
            LIMIT :most
           """,
           "tenant",

@@ -7,6 +7,7 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.jdbc.AttributesJson;
@@ -112,20 +113,28 @@ public final class JobReader {
   private static final Sql ATTEMPTS =
       Sql.of(
           """
-      SELECT attempt, outcome, worker_id, started_at, ended_at, failure
-        FROM holdfast.attempt WHERE job_id = :job
-      UNION ALL
-      SELECT attempt, state, worker_id, started_at, finished_at, NULL
-        FROM holdfast.job WHERE id = :job AND state IN ('RUNNING', 'SUCCEEDED')
-      UNION ALL
-      -- Succeeded once, and was sent back.
-      SELECT d.attempt, 'SUCCEEDED', p.data ->> 'worker', p.at, d.at, NULL
-        FROM holdfast.event d
-        JOIN holdfast.event p
-          ON p.job_id = d.job_id AND p.attempt = d.attempt AND p.type = 'processing'
-       WHERE d.job_id = :job AND d.type = 'done'
-       ORDER BY attempt
-      """);
+      WITH a (attempt, outcome, worker_id, started_at, ended_at, failure) AS (
+        SELECT attempt, outcome, worker_id, started_at, ended_at, failure
+          FROM holdfast.attempt WHERE job_id = :job
+        UNION ALL
+        SELECT attempt, state, worker_id, started_at, finished_at, NULL
+          FROM holdfast.job WHERE id = :job AND state IN ('RUNNING', 'SUCCEEDED')
+        UNION ALL
+        -- Succeeded once, and was sent back.
+        SELECT d.attempt, 'SUCCEEDED', p.data ->> 'worker', p.at, d.at, NULL
+          FROM holdfast.event d
+          JOIN holdfast.event p
+            ON p.job_id = d.job_id AND p.attempt = d.attempt AND p.type = 'processing'
+         WHERE d.job_id = :job AND d.type = 'done'
+      )
+      -- A pushed task is leased under the name of its queue; its worker is known when it reports.
+      SELECT a.attempt, a.outcome, a.started_at, a.ended_at, a.failure,
+             CASE WHEN a.worker_id LIKE '${push}%' THEN coalesce(c.worker_id, a.worker_id)
+                  ELSE a.worker_id END AS worker_id
+        FROM a LEFT JOIN holdfast.completion c ON c.job_id = :job AND c.attempt = a.attempt
+       ORDER BY a.attempt
+      """,
+          "push", Dispatch.WORKER);
 
   private static final Json NOTHING = new Json("null");
 

@@ -10,7 +10,7 @@ import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Instant;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,16 +45,31 @@ public final class JobStates {
            WHERE a.job_id = :job AND a.attempt = :attempt
           """);
 
-  private static final Sql HEARTBEAT =
+  // An attempt that succeeded has a row only in job; any other that ended, and one of a job that
+  // went on, has one in attempt.
+  private static final Sql HELD_WITHIN =
       Sql.of(
-          "SELECT j.heartbeat_at FROM holdfast.job j WHERE ${held}", "held", FenceSql.isHeld("j"));
+          """
+          SELECT 1 FROM holdfast.job j
+           WHERE j.id = :job AND j.attempt = :attempt
+             AND (${running} OR j.finished_at > statement_timestamp() - ${age})
+          UNION ALL
+          SELECT 1 FROM holdfast.attempt a
+           WHERE a.job_id = :job AND a.attempt = :attempt
+             AND a.ended_at > statement_timestamp() - ${age}
+           LIMIT 1
+          """,
+          "running",
+          FenceSql.isRunning("j"),
+          "age",
+          ":age::float8 * interval '1 millisecond'");
 
   private JobStates() {}
 
-  /** The last heartbeat of a running attempt; empty if the attempt has ended. */
-  public static Optional<Instant> heartbeatAt(Connection connection, Lease lease)
+  /** Whether an attempt holds its job, or did less than this long ago. */
+  public static boolean heldWithin(Connection connection, Lease lease, Duration age)
       throws SQLException {
-    return HEARTBEAT.on(connection).lease(lease).first(row -> Rows.instant(row, "heartbeat_at"));
+    return HELD_WITHIN.on(connection).lease(lease).set("age", age).found();
   }
 
   public static Map<Lease, String> workers(Connection connection, List<Lease> leases)

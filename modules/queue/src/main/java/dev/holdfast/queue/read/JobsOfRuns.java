@@ -1,5 +1,6 @@
 package dev.holdfast.queue.read;
 
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.search.RunGraph;
@@ -12,6 +13,9 @@ import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -23,20 +27,26 @@ import org.jspecify.annotations.Nullable;
 /** Reads runs: jobs that name the same run. A job that is a run by itself is not listed as one. */
 public final class JobsOfRuns {
   private static final int MOST_COUNTED = 1_000;
-  private static final JobId AFTER_ALL = JobId.parse("ffffffff-ffff-ffff-ffff-ffffffffffff");
+  private static final int MOST_WALKED = 10_000;
+  private static final Duration TIMEOUT = Duration.ofMillis(400);
+  private static final JobCursor AFTER_ALL = JobCursor.at(Instant.parse("9999-12-31T00:00:00Z"));
+
+  /** A run, and where it stands in the list. */
+  private record Listed(JobId run, JobCursor newest, Optional<RunSummary> summary) {}
 
   // The run's first job is not in the index of runs: its own id is the run's. It is found by that.
   private static final String COUNTED =
       """
-      SELECT r.run_id, c.*
+      SELECT r.*, c.*
         FROM runs r
        CROSS JOIN LATERAL (
          SELECT count(*) AS jobs, min(s.created_at) AS created_at, min(s.started_at) AS started_at,
-                max(s.finished_at) AS finished_at, (array_agg(s.kind ORDER BY s.id))[1] AS kind,
+                max(s.finished_at) AS finished_at, (array_agg(s.kind ORDER BY s.created_at, s.id))[1] AS kind,
                 ${states}
            FROM ((SELECT j.id, j.kind, j.state, j.created_at, j.started_at, j.finished_at
                     FROM holdfast.job j
                    WHERE j.run_id = r.run_id AND j.run_id <> j.id AND ${tenant}
+                   ORDER BY j.tenant, j.created_at, j.id
                    LIMIT :counted)
                  UNION ALL
                  SELECT j.id, j.kind, j.state, j.created_at, j.started_at, j.finished_at
@@ -49,30 +59,48 @@ public final class JobsOfRuns {
           .map("count(*) FILTER (WHERE s.state = '%1$s') AS \"%1$s\""::formatted)
           .collect(Collectors.joining(", "));
 
-  // A loose index scan over the runs, so that a run of a million jobs costs one index probe.
-  // Of a tenant's runs only: the cursor is the last run of the page, and other tenants' ids are not
-  // for its eyes.
+  // Jobs of runs, the newest first: a run stands where its newest job does, so that nobody places
+  // one
+  // by the id that was chosen for it. One whose newest job is on an earlier page was listed there;
+  // of
+  // a run of several tenants, the newest job of one.
   private static final ByTenant LIST =
       ByTenant.of(
           """
-          WITH RECURSIVE runs(run_id, hops) AS (
-            (SELECT j.run_id, 1 FROM holdfast.job j
-              WHERE j.run_id <> j.id AND j.run_id < :before AND ${tenant}
-              ORDER BY j.run_id DESC LIMIT 1)
-            UNION ALL
-            SELECT next.run_id, r.hops + 1
-              FROM runs r
-             CROSS JOIN LATERAL (
-               SELECT j.run_id FROM holdfast.job j
-                WHERE j.run_id <> j.id AND j.run_id < r.run_id AND ${tenant}
-                ORDER BY j.run_id DESC LIMIT 1) AS next
-             WHERE r.hops < :most
+          WITH walked AS MATERIALIZED (
+            SELECT j.run_id, j.tenant, j.created_at, j.id FROM holdfast.job j
+             WHERE j.run_id <> j.id AND (j.created_at, j.id) < (:time, :id) AND ${tenant}
+             ORDER BY j.created_at DESC, j.id DESC
+             LIMIT :walked
+          ), newest AS MATERIALIZED (
+            SELECT DISTINCT ON (run_id) run_id, tenant, created_at, id
+              FROM walked
+             WHERE run_id <> ALL (:listed::uuid[])
+             ORDER BY run_id, created_at DESC, id DESC
+          ), runs AS MATERIALIZED (
+            SELECT w.run_id, w.created_at AS newest_at, w.id AS newest_id
+              FROM newest w
+             WHERE (SELECT n.id FROM holdfast.job n
+                     WHERE n.run_id = w.run_id AND n.run_id <> n.id AND n.tenant = w.tenant
+                       AND (n.created_at, n.id) >= (:firstTime, :firstId)
+                     ORDER BY n.created_at DESC, n.id DESC LIMIT 1) IS NULL
+             ORDER BY w.created_at DESC, w.id DESC
+             LIMIT :most
           )
           """
               + COUNTED
-              + " ORDER BY r.run_id DESC",
+              + " ORDER BY r.newest_at DESC, r.newest_id DESC",
           "states",
           STATES);
+
+  private static final ByTenant WALKED =
+      ByTenant.of(
+          """
+          SELECT j.created_at, j.id FROM holdfast.job j
+           WHERE j.run_id <> j.id AND (j.created_at, j.id) < (:time, :id) AND ${tenant}
+           ORDER BY j.created_at DESC, j.id DESC
+           LIMIT 1 OFFSET :walked - 1
+          """);
 
   private static final ByTenant ONE =
       ByTenant.of("WITH runs AS (SELECT :run::uuid AS run_id) " + COUNTED, "states", STATES);
@@ -83,6 +111,7 @@ public final class JobsOfRuns {
           WITH members AS MATERIALIZED (
             SELECT j.id FROM holdfast.job j
              WHERE j.run_id = :run AND j.run_id <> j.id AND ${tenant}
+             ORDER BY j.tenant, j.created_at, j.id
              LIMIT :most
           )
           SELECT j.id, j.kind, j.run_key, j.queue, j.state, j.attempt, j.progress, j.parent_id,
@@ -90,7 +119,7 @@ public final class JobsOfRuns {
             FROM holdfast.job j
            WHERE j.id = ANY (ARRAY(SELECT id FROM members) || :run::uuid)
              AND j.run_id = :run AND ${tenant}
-           ORDER BY j.id
+           ORDER BY j.created_at, j.id
            LIMIT :most
           """,
           "code",
@@ -124,23 +153,59 @@ public final class JobsOfRuns {
   private JobsOfRuns() {}
 
   /**
-   * The newest runs; of a tenant, those that have a job of it.
+   * The newest runs; of a tenant, those that have a job of it. A page is shorter than it could be
+   * when its time is over: the jobs of a large run are read one by one.
    *
-   * @param before runs older than this one; null for the newest
+   * @param before runs older than this; null for the newest
    */
   public static RunPage page(
-      Connection connection, @Nullable String tenant, @Nullable JobId before, int most)
+      Connection connection, @Nullable String tenant, @Nullable JobCursor before, int most)
       throws SQLException {
-    record Read(JobId run, Optional<RunSummary> summary) {}
-    List<Read> read =
-        LIST.on(connection, tenant)
-            .set("before", before == null ? AFTER_ALL : before)
-            .set("most", most)
-            .set("counted", MOST_COUNTED)
-            .listByKey(row -> new Read(Rows.id(row, "run_id"), summary(row)));
-    return new RunPage(
-        read.stream().flatMap(each -> each.summary().stream()).toList(),
-        read.size() == most ? read.getLast().run() : null);
+    long began = System.nanoTime();
+    JobCursor first = before == null ? AFTER_ALL : before;
+    JobCursor walked = first;
+    List<Listed> listed = new ArrayList<>();
+    do {
+      listed.addAll(
+          LIST.on(connection, tenant)
+              .set("time", walked.createdAt())
+              .set("id", walked.id())
+              .set("firstTime", first.createdAt())
+              .set("firstId", first.id())
+              .array("listed", "uuid", listed, Listed::run)
+              .set("most", most - listed.size())
+              .set("walked", MOST_WALKED)
+              .set("counted", MOST_COUNTED)
+              .listByKey(JobsOfRuns::listed));
+      if (listed.size() == most) {
+        return page(listed, listed.getLast().newest());
+      }
+      Optional<JobCursor> stopped =
+          WALKED
+              .on(connection, tenant)
+              .set("time", walked.createdAt())
+              .set("id", walked.id())
+              .set("walked", MOST_WALKED)
+              .listByKey(Rows::cursor)
+              .stream()
+              .findFirst();
+      if (stopped.isEmpty()) {
+        return page(listed, null);
+      }
+      walked = stopped.get();
+    } while (System.nanoTime() - began < TIMEOUT.toNanos());
+    return page(listed, walked);
+  }
+
+  private static RunPage page(List<Listed> listed, @Nullable JobCursor next) {
+    return new RunPage(listed.stream().flatMap(each -> each.summary().stream()).toList(), next);
+  }
+
+  private static Listed listed(ResultSet row) throws SQLException {
+    return new Listed(
+        Rows.id(row, "run_id"),
+        new JobCursor(Rows.instant(row, "newest_at"), Rows.id(row, "newest_id")),
+        summary(row));
   }
 
   /** Empty if no job that the tenant may see has this run. */

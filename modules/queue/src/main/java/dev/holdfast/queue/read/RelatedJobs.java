@@ -17,7 +17,7 @@ public final class RelatedJobs {
       SELECT j.id, j.kind, j.queue, j.tenant, j.state
         FROM holdfast.dependency d JOIN holdfast.job j ON j.id = d.${other}
        WHERE d.${own} = :job
-       ORDER BY j.finished_at IS NOT NULL, j.id
+       ORDER BY j.finished_at IS NOT NULL, j.created_at, j.id
        LIMIT :most
       """;
 

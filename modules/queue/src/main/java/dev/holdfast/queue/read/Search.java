@@ -1,11 +1,11 @@
 package dev.holdfast.queue.read;
 
 import dev.holdfast.model.job.JobCount;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.JobPage;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.Where;
@@ -63,9 +63,9 @@ public final class Search {
             ? JobReader.list(connection, filter, detail)
             : JobReader.listAmong(connection, filter, walked, detail);
     if (jobs.size() == filter.limit()) {
-      return new JobPage(jobs, jobs.getLast().id(), true);
+      return new JobPage(jobs, JobCursor.of(jobs.getLast()), true);
     }
-    JobId stopped = isLedTo(filter) ? null : stopped(connection, filter, walked);
+    JobCursor stopped = isLedTo(filter) ? null : stopped(connection, filter, walked);
     return new JobPage(jobs, stopped, stopped == null);
   }
 
@@ -90,8 +90,8 @@ public final class Search {
 
   /** Whether an index knows them, or any job will do. */
   static boolean isLedTo(JobFilter filter) {
-    // Unfinished jobs are among the newest. From the oldest on, the primary key may lead to them
-    // through all that have ended; only failed jobs have an index in the order of their ids.
+    // Unfinished jobs are among the newest. From the oldest on, job_created may lead to them
+    // through all that have ended; only failed jobs have an index in the order of their creation.
     Set<JobState> states = filter.oldestFirst() ? EnumSet.of(JobState.FAILED) : INDEXED;
     boolean indexed = !filter.states().isEmpty() && states.containsAll(filter.states());
     boolean any =
@@ -109,12 +109,12 @@ public final class Search {
   }
 
   /** The last that was walked over; null when there are not so many. */
-  private static @Nullable JobId stopped(Connection connection, JobFilter filter, int walked)
+  private static @Nullable JobCursor stopped(Connection connection, JobFilter filter, int walked)
       throws SQLException {
     Where range = Where.range(filter);
     Sql sql =
         Sql.of(
-            "SELECT id FROM holdfast.job ${range} ${order} LIMIT 1 OFFSET :walked",
+            "SELECT created_at, id FROM holdfast.job ${range} ${order} LIMIT 1 OFFSET :walked",
             "range",
             range.sql(),
             "order",
@@ -122,7 +122,7 @@ public final class Search {
     return range
         .bind(sql.on(connection))
         .set("walked", walked - 1)
-        .first(row -> Rows.id(row, "id"))
+        .first(Rows::cursor)
         .orElse(null);
   }
 

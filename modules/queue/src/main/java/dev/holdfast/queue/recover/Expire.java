@@ -10,6 +10,7 @@ import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -28,9 +29,26 @@ public final class Expire {
   // between our snapshot and our lock, only what is said of the row is checked again, and an
   // attempt that began just now must not be ended for the one before it.
   private static final Sql RUNNING =
-      EndAttemptSql.ofSome(
-          Sql.fragment(
-                  """
+      running(
+          """
+          (j.cancel_deadline < statement_timestamp()
+            OR j.deadline + ${grace} < statement_timestamp()
+            OR j.started_at + j.timeout_ms * interval '1 millisecond' + ${grace}
+               < statement_timestamp())\
+          """);
+
+  private static final Sql CANCELLED =
+      running(
+          """
+          j.cancel_deadline < statement_timestamp()
+            AND j.cancel_requested_at
+                > statement_timestamp() - :age::float8 * interval '1 millisecond'\
+          """);
+
+  private static Sql running(String isLate) {
+    return EndAttemptSql.ofSome(
+        Sql.fragment(
+                """
           WITH late AS MATERIALIZED (
             SELECT j.id, j.attempt, j.worker_id, j.failures, j.max_attempts, j.cancel_requested_at,
                    j.deadline, j.timeout_ms,
@@ -40,10 +58,7 @@ public final class Expire {
                         ELSE 'ATTEMPT_TIMEOUT' END AS code
               FROM holdfast.job j
              WHERE j.state = 'RUNNING'
-               AND (j.cancel_deadline < statement_timestamp()
-                    OR j.deadline + ${grace} < statement_timestamp()
-                    OR j.started_at + j.timeout_ms * interval '1 millisecond' + ${grace}
-                       < statement_timestamp())
+               AND ${late}
              ORDER BY j.queue, j.started_at
              LIMIT :most
                FOR NO KEY UPDATE SKIP LOCKED
@@ -62,13 +77,16 @@ public final class Expire {
               FROM late l
           )
           """,
-                  "grace",
-                  CancelGraceSql.of("j"),
-                  "cancelTimeout",
-                  Failure.CANCEL_TIMEOUT_MESSAGE,
-                  "attemptTimeout",
-                  Failure.ATTEMPT_TIMEOUT_MESSAGE)
-              + Fail.ENDING_OF_FAILED);
+                "late",
+                isLate.replace("${grace}", CancelGraceSql.of("j")),
+                "grace",
+                CancelGraceSql.of("j"),
+                "cancelTimeout",
+                Failure.CANCEL_TIMEOUT_MESSAGE,
+                "attemptTimeout",
+                Failure.ATTEMPT_TIMEOUT_MESSAGE)
+            + Fail.ENDING_OF_FAILED);
+  }
 
   private static final Transition EXPIRED =
       Transition.toFromAllBut(JobState.FAILED, JobState.RUNNING);
@@ -112,6 +130,14 @@ public final class Expire {
               "failed j"));
 
   private Expire() {}
+
+  /** Only cancellations that were requested less than this long ago. */
+  public static List<Reap.Reaped> cancelled(Connection connection, Duration age, int most)
+      throws SQLException {
+    return Reap.cutOff(
+        connection,
+        CANCELLED.on(connection).set("age", age).set("most", most).list(Reap.Reaped::read));
+  }
 
   public static List<Reap.Reaped> late(Connection connection, int most) throws SQLException {
     List<Reap.Reaped> ended =

@@ -2,6 +2,7 @@ package dev.holdfast.queue.schedule;
 
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.schedule.Cron;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
@@ -12,6 +13,7 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
@@ -95,14 +97,22 @@ public final class Schedules {
   private static final Sql PAUSE =
       Sql.of(
           """
-          UPDATE holdfast.schedule SET paused_at = clock_timestamp()
+          UPDATE holdfast.schedule
+             SET paused_at = clock_timestamp(), paused_by = :by, pause_reason = :reason
            WHERE name = :name AND paused_at IS NULL
           """);
   private static final Sql RESUME =
       Sql.of(
           """
-          UPDATE holdfast.schedule SET paused_at = NULL, next_fire_at = :next
+          UPDATE holdfast.schedule SET paused_at = NULL, paused_by = NULL, pause_reason = NULL,
+                 next_fire_at = :next
            WHERE name = :name AND paused_at IS NOT NULL
+          """);
+  private static final Sql PAUSES =
+      Sql.of(
+          """
+          SELECT name, paused_at, paused_by, pause_reason
+            FROM holdfast.schedule WHERE paused_at IS NOT NULL
           """);
   private static final Sql REMOVE = Sql.of("DELETE FROM holdfast.schedule WHERE name = :name");
 
@@ -178,8 +188,22 @@ public final class Schedules {
     return BY_NAME.on(connection).set("name", name).first(Schedules::schedule);
   }
 
-  public static boolean pause(Connection connection, String name) throws SQLException {
-    return PAUSE.on(connection).set("name", name).update() > 0;
+  public static boolean pause(Connection connection, String name, Pause.Draft pause)
+      throws SQLException {
+    return PAUSE
+            .on(connection)
+            .set("name", name)
+            .set("by", pause.by())
+            .set("reason", pause.reason())
+            .update()
+        > 0;
+  }
+
+  /** By the name of the schedule. */
+  public static Map<String, Pause> pauses(Connection connection) throws SQLException {
+    Map<String, Pause> pauses = new HashMap<>();
+    PAUSES.on(connection).list(row -> pauses.put(row.getString("name"), Queues.paused(row)));
+    return pauses;
   }
 
   /** What would have fired during the pause is not made up for: that is what a pause is. */

@@ -3,30 +3,20 @@ package dev.holdfast.queue.schema;
 import dev.holdfast.queue.jdbc.Connections;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.SqlErrors;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Arrays;
+import java.sql.Statement;
 import java.util.List;
-import java.util.function.Supplier;
 import javax.sql.DataSource;
-import org.flywaydb.core.Flyway;
-import org.flywaydb.core.api.FlywayException;
-import org.flywaydb.core.api.MigrationInfo;
-import org.flywaydb.core.api.configuration.FluentConfiguration;
-import org.flywaydb.core.api.exception.FlywayValidateException;
-import org.flywaydb.core.api.output.MigrateResult;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Brings the schema up to date. Needs Flyway on the class path, which the library does not bring: a
- * service leaves this to {@code holdfast migrate}, or adds Flyway and calls it.
+ * Brings the schema up to date. Each version is one transaction and one script, which records
+ * itself in the table schema_version: whatever runs the scripts, in their order, leaves a schema
+ * that this continues from.
  */
 public final class Migrations {
-  private static final String FOLDER = "dev/holdfast/queue/migration";
+  // The letters of "holdfast", as a number: no application takes this lock by accident.
+  private static final String LOCK = "SELECT pg_advisory_xact_lock(x'686f6c6466617374'::bigint)";
 
   private Migrations() {}
 
@@ -39,36 +29,22 @@ public final class Migrations {
   /** Creates the schema, or brings it up to date. Any number of processes may do so at once. */
   public static Result apply(DataSource dataSource, boolean allowUnsafe) {
     int before = check(dataSource, allowUnsafe);
-    MigrateResult result = translating(() -> flyway(dataSource).load().migrate());
-    return new Result(result.migrationsExecuted, Math.max(before, Schema.VERSION));
+    int applied = 0;
+    try (Connection connection = Connections.open(dataSource)) {
+      for (Script script : Script.after(before)) {
+        applied += applied(connection, script) ? 1 : 0;
+      }
+    } catch (SQLException failed) {
+      throw SqlErrors.ofMigration(failed);
+    }
+    return new Result(applied, Math.max(before, Schema.VERSION));
   }
 
   /** What {@link #apply} would do; changes nothing. */
   public static List<Pending> pending(DataSource dataSource, boolean allowUnsafe) {
-    int before = check(dataSource, allowUnsafe);
-    return translating(
-        () -> {
-          flyway(dataSource).ignoreMigrationPatterns("*:pending", "*:future").load().validate();
-          return Arrays.stream(flyway(dataSource).load().info().pending())
-              .map(migration -> pending(migration, before))
-              .toList();
-        });
-  }
-
-  private static Pending pending(MigrationInfo migration, int before) {
-    String script = migration.getScript();
-    int version = Integer.parseInt(migration.getVersion().getVersion());
-    // Flyway creates the schema itself.
-    String first = before == 0 && version == 1 ? "CREATE SCHEMA IF NOT EXISTS holdfast;\n" : "";
-    try (InputStream in = Migrations.class.getResourceAsStream("/" + FOLDER + "/" + script)) {
-      if (in == null) {
-        throw new IllegalStateException(script + " is not in " + FOLDER);
-      }
-      return new Pending(
-          version, script, first + new String(in.readAllBytes(), StandardCharsets.UTF_8));
-    } catch (IOException broken) {
-      throw new UncheckedIOException(broken);
-    }
+    return Script.after(check(dataSource, allowUnsafe)).stream()
+        .map(script -> new Pending(script.version(), script.name(), script.recordedSql()))
+        .toList();
   }
 
   /** The version of the schema, 0 when there is none. */
@@ -80,42 +56,48 @@ public final class Migrations {
     }
   }
 
-  private static FluentConfiguration flyway(DataSource dataSource) {
-    return Flyway.configure(Migrations.class.getClassLoader())
-        .dataSource(dataSource)
-        .schemas(Schema.NAME)
-        .table(Schema.HISTORY)
-        .locations("classpath:" + FOLDER)
-        .failOnMissingLocations(true)
-        .loggers("slf4j");
+  /**
+   * In a transaction of its own, without the limits of the session on a long statement, unless
+   * another process has applied it meanwhile. Whatever the pool's isolation level is, what that
+   * process has committed is seen once the lock is free.
+   */
+  private static boolean applied(Connection connection, Script script) throws SQLException {
+    boolean auto = connection.getAutoCommit();
+    int isolation = connection.getTransactionIsolation();
+    connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+    connection.setAutoCommit(false);
+    int timeout = connection.getNetworkTimeout();
+    connection.setNetworkTimeout(Runnable::run, 0);
+    try (Statement statement = connection.createStatement()) {
+      statement.setEscapeProcessing(false);
+      statement.execute("SET LOCAL statement_timeout = 0");
+      statement.execute("SET LOCAL lock_timeout = 0");
+      statement.execute(LOCK);
+      // Tables are in use: others wait behind a lock that this waits for.
+      statement.execute("SET LOCAL lock_timeout = DEFAULT");
+      boolean pending = Schema.versionOf(connection) < script.version();
+      if (pending) {
+        statement.execute(script.recordedSql());
+      }
+      connection.commit();
+      return pending;
+    } catch (SQLException | DatabaseException failed) {
+      rollBack(connection, failed);
+      throw failed;
+    } finally {
+      if (!connection.isClosed()) {
+        connection.setNetworkTimeout(Runnable::run, timeout);
+        connection.setAutoCommit(auto);
+        connection.setTransactionIsolation(isolation);
+      }
+    }
   }
 
-  private static <T> T translating(Supplier<T> work) {
+  private static void rollBack(Connection connection, Exception because) {
     try {
-      return work.get();
-    } catch (FlywayValidateException other) {
-      throw new DatabaseException(
-          DatabaseException.Reason.SCHEMA_OLD,
-          "the schema 'holdfast' was made by another snapshot of Holdfast, and before 1.0 there is"
-              + " no way from one to the next: use an empty database, or delete the folder of"
-              + " 'holdfast dev'",
-          other);
-    } catch (FlywayException failed) {
-      SQLException cause = sql(failed);
-      if (cause != null) {
-        throw SqlErrors.ofMigration(cause);
-      }
-      throw new DatabaseException(
-          DatabaseException.Reason.OTHER, "migrate: " + failed.getMessage(), failed);
+      connection.rollback();
+    } catch (SQLException gone) {
+      because.addSuppressed(gone);
     }
-  }
-
-  private static @Nullable SQLException sql(Throwable failed) {
-    for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException sql) {
-        return sql;
-      }
-    }
-    return null;
   }
 }

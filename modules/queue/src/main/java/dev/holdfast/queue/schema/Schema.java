@@ -7,17 +7,16 @@ import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
-import java.util.OptionalInt;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Is this a database Holdfast can trust its jobs to? Asked once, before anything is written. */
 public final class Schema {
-  public static final int VERSION = 1;
-  static final String NAME = "holdfast";
-  static final String HISTORY = "flyway_schema_history";
+  public static final int VERSION = Script.LAST;
   private static final int OLDEST_SERVER = 140_000;
 
   private static final Sql SERVER =
@@ -26,15 +25,20 @@ public final class Schema {
       SELECT current_setting('server_version_num')::int AS number,
              current_setting('server_version') AS version,
              current_setting('fsync')::bool AS durable,
-             to_regclass('holdfast.flyway_schema_history') IS NOT NULL AS has_schema
+             pg_is_in_recovery() AS standby,
+             current_setting('transaction_read_only')::bool AS read_only
       """);
 
-  private static final Sql CURRENT =
+  // Tables without a record of their version are those of a snapshot that had none.
+  private static final Sql TABLES =
       Sql.of(
           """
-          SELECT max(version::int) AS version FROM holdfast.flyway_schema_history
-           WHERE success AND version IS NOT NULL
-          """);
+      SELECT to_regclass('holdfast.schema_version') IS NOT NULL AS recorded,
+             to_regclass('holdfast.job') IS NOT NULL AS made
+      """);
+
+  private static final Sql RECORDED =
+      Sql.of("SELECT version, digest FROM holdfast.schema_version ORDER BY version");
 
   private static final Sql OLDEST =
       Sql.of("SELECT oldest_version FROM holdfast.schema_compatibility");
@@ -46,7 +50,11 @@ public final class Schema {
 
   private Schema() {}
 
-  private record Server(int number, String version, boolean durable, boolean hasSchema) {}
+  private record Server(
+      int number, String version, boolean durable, boolean standby, boolean readOnly) {}
+
+  /** A row of holdfast.schema_version. The digest is null where another program ran the script. */
+  private record Recorded(int version, @Nullable String digest) {}
 
   /**
    * Throws when the server is too old or would lose what it acknowledged, or the schema is too new.
@@ -54,23 +62,37 @@ public final class Schema {
    * @return the version of the schema, 0 when there is none
    */
   static int checkBeforeMigration(Connection connection, boolean allowUnsafe) throws SQLException {
-    Server server = checked(connection, allowUnsafe);
-    int version = version(connection, server).orElse(0);
-    // Flyway itself takes a newer schema for a good one.
+    checkServer(connection, allowUnsafe);
+    List<Recorded> recorded = recorded(connection);
+    int version = newest(recorded);
     checkNotTooNew(connection, version);
+    for (Script script : Script.upTo(version)) {
+      for (Recorded row : recorded) {
+        if (row.version() == script.version()
+            && row.digest() != null
+            && !row.digest().equals(script.digest())) {
+          throw otherSnapshot();
+        }
+      }
+    }
     return version;
   }
 
+  /** Of the newest migration that was applied; 0 when none was. */
+  static int versionOf(Connection connection) throws SQLException {
+    return newest(recorded(connection));
+  }
+
   public static void check(Connection connection, boolean allowUnsafe) throws SQLException {
-    Server server = checked(connection, allowUnsafe);
-    OptionalInt found = version(connection, server);
-    if (found.isEmpty()) {
+    checkWritable(connection, checkServer(connection, allowUnsafe));
+    List<Recorded> recorded = recorded(connection);
+    if (recorded.isEmpty()) {
       throw new DatabaseException(
           Reason.SCHEMA_MISSING,
           "the database has no schema 'holdfast' yet: " + migrate(connection),
           null);
     }
-    int version = found.getAsInt();
+    int version = newest(recorded);
     if (version < VERSION) {
       throw new DatabaseException(
           Reason.SCHEMA_OLD,
@@ -91,8 +113,7 @@ public final class Schema {
   }
 
   public static DatabaseVersion about(Connection connection) throws SQLException {
-    Server server = server(connection);
-    return new DatabaseVersion(server.version(), version(connection, server).orElse(0));
+    return new DatabaseVersion(server(connection).version(), versionOf(connection));
   }
 
   /**
@@ -119,7 +140,27 @@ public final class Schema {
     }
   }
 
-  private static Server checked(Connection connection, boolean allowUnsafe) throws SQLException {
+  /** What cannot write passes every other check, and would then fail with its first claim. */
+  private static void checkWritable(Connection connection, Server server) throws SQLException {
+    if (server.standby()) {
+      throw new DatabaseException(
+          Reason.READ_ONLY,
+          "the server is a standby, where nothing can be written: connect to the primary",
+          null);
+    }
+    // Of a read-only connection the driver tells the server only when a transaction begins.
+    if (server.readOnly() || connection.isReadOnly()) {
+      throw new DatabaseException(
+          Reason.READ_ONLY,
+          "the session is read-only, and Holdfast writes with every call: turn off"
+              + " default_transaction_read_only for this role and database, and 'readOnly' of the pool"
+              + " or the URL",
+          null);
+    }
+  }
+
+  private static Server checkServer(Connection connection, boolean allowUnsafe)
+      throws SQLException {
     Server server = server(connection);
     if (server.number() < OLDEST_SERVER) {
       throw new DatabaseException(
@@ -146,20 +187,38 @@ public final class Schema {
                     row.getInt("number"),
                     row.getString("version"),
                     row.getBoolean("durable"),
-                    row.getBoolean("has_schema")));
+                    row.getBoolean("standby"),
+                    row.getBoolean("read_only")));
   }
 
-  /** Of the newest migration that was applied; empty when none was. */
-  private static OptionalInt version(Connection connection, Server server) throws SQLException {
-    if (!server.hasSchema()) {
-      return OptionalInt.empty();
-    }
-    return CURRENT
-        .on(connection)
-        .only(
-            row -> {
-              int version = row.getInt("version");
-              return row.wasNull() ? OptionalInt.empty() : OptionalInt.of(version);
-            });
+  private static List<Recorded> recorded(Connection connection) throws SQLException {
+    boolean recorded =
+        TABLES
+            .on(connection)
+            .only(
+                row -> {
+                  if (row.getBoolean("made") && !row.getBoolean("recorded")) {
+                    throw otherSnapshot();
+                  }
+                  return row.getBoolean("recorded");
+                });
+    return recorded
+        ? RECORDED
+            .on(connection)
+            .list(row -> new Recorded(row.getInt("version"), row.getString("digest")))
+        : List.of();
+  }
+
+  private static int newest(List<Recorded> recorded) {
+    return recorded.isEmpty() ? 0 : recorded.getLast().version();
+  }
+
+  private static DatabaseException otherSnapshot() {
+    return new DatabaseException(
+        Reason.SCHEMA_OLD,
+        "the schema 'holdfast' was made by another snapshot of Holdfast, and before 1.0 there is"
+            + " no way from one to the next: use an empty database, or delete the folder of"
+            + " 'holdfast dev'",
+        null);
   }
 }

@@ -36,8 +36,8 @@ public final class Undelivered {
                        0 AS failed, 0 AS crashed,
                        CASE WHEN NOT c.again THEN c.failure END AS job_failure,
                        CASE WHEN c.again
-                            THEN clock_timestamp() + c.delay_ms * interval '1 millisecond' END
-                         AS run_at,
+                            THEN clock_timestamp()
+                              + nullif(c.delay_ms, 0) * interval '1 millisecond' END AS run_at,
                        'snoozed' AS event, NULL::jsonb AS data
                   FROM held h CROSS JOIN cause c
               )
@@ -61,7 +61,10 @@ public final class Undelivered {
 
   private Undelivered() {}
 
-  /** Snoozes the job if the failure is retryable, and fails it if not. */
+  /**
+   * Snoozes the job if the failure is retryable, and fails it if not. Without a delay it keeps its
+   * place in the queue.
+   */
   public static boolean end(Connection connection, Lease lease, Failure failure, Duration again)
       throws SQLException {
     return SQL.on(connection)

@@ -1,5 +1,12 @@
 -- The schema of Holdfast. State lives in one row a job; other events are in attempt and
 -- event. docs/queries.md says which statement uses which index.
+--
+-- Whatever runs this file (holdfast migrate, psql, Flyway, Liquibase) runs it in one transaction; the
+-- last statement records the version. CREATE SCHEMA IF NOT EXISTS would demand a privilege also where
+-- the schema exists, and a block in dollar quotes is cut in pieces by programs that split at semicolons.
+DO 'BEGIN
+  IF to_regnamespace(''holdfast'') IS NULL THEN CREATE SCHEMA holdfast; END IF;
+END';
 
 -- What one column may hold is said by its type: it is then checked when the column is written, and
 -- not with every update of its row. The states are those of JobState.
@@ -111,6 +118,10 @@ CREATE TABLE holdfast.job (
     (state IN ('SUCCEEDED', 'FAILED', 'CANCELLED')) = (finished_at IS NOT NULL))
 ) WITH (fillfactor = 90); -- Room for heartbeats: in a full page one cannot be HOT.
 
+-- Lists, searches and counts, the newest or the oldest first, and what is new. By the time that the
+-- database set, and not by the id, which clients choose. Each new entry comes last.
+CREATE INDEX job_created ON holdfast.job (created_at, id);
+
 -- The claim: jobs that are bound by no rule but those of their queue, in the order of the claim. Only
 -- PENDING rows are in the three claim indexes, so that finished jobs cost a claim nothing.
 CREATE INDEX job_claim ON holdfast.job (queue, priority, run_at, id)
@@ -146,13 +157,16 @@ CREATE INDEX job_cancelling ON holdfast.job (worker_id)
 CREATE INDEX job_deadline ON holdfast.job (deadline)
   WHERE deadline IS NOT NULL AND finished_at IS NULL;
 -- The list of failed jobs, and the warnings that count them.
-CREATE INDEX job_failed ON holdfast.job (id)
+CREATE INDEX job_failed ON holdfast.job (created_at, id)
   WHERE state = 'FAILED';
 -- A cancel that cascades to children, and their list.
 CREATE INDEX job_parent ON holdfast.job (parent_id)
   WHERE parent_id IS NOT NULL;
 -- The list of a run's jobs, of all tenants or of one; a job that is a run by itself is found by its id.
-CREATE INDEX job_run ON holdfast.job (run_id, tenant)
+CREATE INDEX job_run ON holdfast.job (run_id, tenant, created_at, id)
+  WHERE run_id <> id;
+-- The list of runs: each stands where its newest job does.
+CREATE INDEX job_run_created ON holdfast.job (created_at, id)
   WHERE run_id <> id;
 -- The list of jobs with a tag. Most jobs have none, and are not in it.
 CREATE INDEX job_tags ON holdfast.job USING gin ((attributes -> 'tags') jsonb_path_ops)
@@ -322,8 +336,10 @@ CREATE TABLE holdfast.completion (
 -- Settings of queues that have any. A queue needs no row to exist.
 CREATE TABLE holdfast.queue (
   name        text        PRIMARY KEY,
-  paused_at   timestamptz,
-  max_running integer,
+  paused_at    timestamptz,
+  paused_by    text,
+  pause_reason text,
+  max_running  integer,
 
   -- A bucket of tokens: rate_limit of them per rate_period_ms, one for each job that starts.
   rate_limit     integer,
@@ -363,6 +379,8 @@ CREATE TABLE holdfast.queue (
 CREATE TABLE holdfast.workers_pause (
   singleton  boolean     PRIMARY KEY DEFAULT true,
   paused_at  timestamptz NOT NULL,
+  paused_by    text,
+  pause_reason text,
   CONSTRAINT workers_pause_once CHECK (singleton)
 );
 
@@ -384,6 +402,8 @@ CREATE TABLE holdfast.schedule (
   next_fire_at  timestamptz NOT NULL,
   last_fired_at timestamptz,
   paused_at     timestamptz,
+  paused_by     text,
+  pause_reason  text,
   -- The jobs that it enqueued last, the newest first.
   last_jobs     uuid[]      NOT NULL DEFAULT '{}',
   -- Why it could not be fired, and when that is tried again; null while it can.
@@ -400,6 +420,17 @@ CREATE TABLE holdfast.handled_kind (
   seen_at timestamptz NOT NULL,
   PRIMARY KEY (queue, kind)
 ) WITH (fillfactor = 50);
+
+-- Which workers ask servers for jobs of which queues: they are known by it while they hold none.
+CREATE TABLE holdfast.worker_poll (
+  worker_id  text        NOT NULL,
+  queue      text        NOT NULL,
+  tenant     text,
+  asked_at   timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE UNIQUE INDEX worker_poll_of ON holdfast.worker_poll (worker_id, queue, coalesce(tenant, ''));
 
 
 -- ---- History
@@ -434,6 +465,8 @@ CREATE TABLE holdfast.queue_depth (
   queue        text        NOT NULL,
   due          bigint      NOT NULL,
   running      bigint      NOT NULL,
+  -- How long the first due job had waited.
+  oldest_ms    bigint      NOT NULL,
   PRIMARY KEY (step_seconds, at, queue),
   CONSTRAINT queue_depth_step_known CHECK (step_seconds IN (60, 900, 3600))
 );
@@ -520,7 +553,9 @@ CREATE TABLE holdfast.health (
   -- The job it has been at longest; details say how many there are besides.
   current_job        uuid,
   paused_by_operator boolean     NOT NULL DEFAULT false,
+  -- After crashes: since it was last healthy for five minutes, and all.
   restart_count      holdfast.counter NOT NULL DEFAULT 0,
+  total_restarts     holdfast.counter NOT NULL DEFAULT 0,
   last_restart       timestamptz,
   next_restart       timestamptz,
   -- How the last process ended, and why the component is as it is.
@@ -585,3 +620,13 @@ CREATE TABLE holdfast.schema_compatibility (
   CONSTRAINT schema_compatibility_once CHECK (singleton)
 );
 INSERT INTO holdfast.schema_compatibility (oldest_version) VALUES (1);
+
+-- The versions of the schema that were applied. The script of a version records it, so that it counts
+-- whatever has run it. The digest is that of the script, where 'holdfast migrate' ran it.
+CREATE TABLE holdfast.schema_version (
+  version    integer     PRIMARY KEY,
+  applied_at timestamptz NOT NULL DEFAULT now(),
+  applied_by text        NOT NULL DEFAULT current_user,
+  digest     text
+);
+INSERT INTO holdfast.schema_version (version) VALUES (1);

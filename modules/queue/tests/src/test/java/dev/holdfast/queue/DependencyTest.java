@@ -1,6 +1,7 @@
 package dev.holdfast.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Enqueued;
@@ -10,6 +11,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -132,8 +134,13 @@ class DependencyTest extends QueueFixture {
 
   @Test
   void a_dependency_that_does_not_exist_is_refused_and_nothing_is_written() {
-    assertRefused(
-        Refusal.BAD_DEPENDENCY, () -> queue.enqueue(List.of(job(), job().dependsOn(JobId.next()))));
+    JobId missing = JobId.next();
+    Job there = job();
+    assertThatThrownBy(() -> queue.enqueue(List.of(there, job().dependsOn(there.id(), missing))))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.BAD_DEPENDENCY))
+        .hasMessageContaining("depends on " + missing + ", which is not there");
     assertThat(count(JobState.PENDING)).isZero();
     assertThat(count(JobState.WAITING)).isZero();
   }

@@ -185,13 +185,9 @@ public abstract class QueueFixture {
     return queries.statistics().byState().getOrDefault(state, 0L);
   }
 
-  /** A job's row as one text, to see whether anything in it changed. */
-  protected @Nullable String row(JobId job) {
-    return db.queryOne(
-        String.class,
-        "SELECT (SELECT to_jsonb(j)::text FROM holdfast.job j WHERE id = ?)"
-            + " || (SELECT count(*) FROM holdfast.event) || (SELECT count(*) FROM holdfast.attempt)",
-        job.value());
+  /** All rows of a job as one text, to see whether anything in them changed. */
+  protected String row(JobId job) {
+    return JobRows.of(db, job).toString();
   }
 
   /** Returns once some statement on this database waits for a lock. */

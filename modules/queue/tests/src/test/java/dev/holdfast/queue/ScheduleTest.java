@@ -151,6 +151,29 @@ class ScheduleTest extends QueueFixture {
   }
 
   @Test
+  void all_missed_times_are_fired_also_when_they_are_more_than_one_sweep_takes() {
+    admin.schedule(
+        Schedule.of("tick", "@monthly", UTC, Job.of("tick")).missedFires(MissedFires.ALL));
+    db.sql(
+        "UPDATE holdfast.schedule SET next_fire_at = (date_trunc('month', now() AT TIME ZONE 'UTC')"
+            + " - interval '249 months') AT TIME ZONE 'UTC'");
+    assertThat(List.of(maintenance.fire(), maintenance.fire(), maintenance.fire()))
+        .containsExactly(100, 100, 50);
+    assertThat(maintenance.fire()).isZero();
+    assertThat(db.count("SELECT count(*) FROM holdfast.job")).isEqualTo(250);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 1", "61, 0"})
+  void with_skip_a_time_is_kept_if_it_is_noticed_within_a_minute(int secondsAgo, int fired) {
+    admin.schedule(everyYear().missedFires(MissedFires.SKIP));
+    db.sql(
+        "UPDATE holdfast.schedule SET next_fire_at = now() - ? * interval '1 second'", secondsAgo);
+    assertThat(maintenance.fire()).isEqualTo(fired);
+    assertThat(status("tick").nextFireAt()).isAfter(Instant.now());
+  }
+
+  @Test
   void without_overlap_a_time_is_skipped_while_the_last_job_has_not_ended() {
     admin.schedule(everyYear().withoutOverlap());
     overdue(0);

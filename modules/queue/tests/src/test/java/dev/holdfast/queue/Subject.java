@@ -65,7 +65,7 @@ record Subject(Queue queue, TestDatabase db, Job before, Job job, Lease lease) {
   void hasStep(String step) {
     db.sql(
         "INSERT INTO holdfast.step (job_id, step_id, step_index, state, attempt, job_attempt,"
-            + " started_at) VALUES (?, ?, 1, 'DONE', 1, 1, now())",
+            + " started_at) VALUES (?, ?, 1, 'DONE', 1, 1, now()) ON CONFLICT DO NOTHING",
         id().value(),
         step);
   }

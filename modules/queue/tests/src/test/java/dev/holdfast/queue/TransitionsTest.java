@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -74,6 +75,16 @@ class TransitionsTest {
           entry(Verb.UNBLOCK_TO_CANCEL, Map.of(WAITING, CANCELLED)),
           entry(Verb.UNBLOCK_TO_FAIL, Map.of(WAITING, FAILED)));
 
+  /** The verbs that write something of a job and leave its state alone, and in which states. */
+  private static final Map<Verb, Set<JobState>> WRITES =
+      Map.ofEntries(
+          entry(Verb.REPORT, Set.of(RUNNING)),
+          entry(Verb.LOG, Set.of(RUNNING)),
+          entry(Verb.PUBLISH, Set.of(RUNNING)),
+          entry(Verb.CANCEL, Set.of(RUNNING)),
+          entry(Verb.EDIT, Set.of(WAITING, PENDING, RETRYING)),
+          entry(Verb.SEND_BACK_TO_A_STEP, Set.of(WAITING, PENDING, RUNNING, RETRYING)));
+
   private static TestDatabase db;
   private static Queue queue;
 
@@ -114,6 +125,10 @@ class TransitionsTest {
     Subject subject = Subject.in(state, queue, db);
     assertThat(queue.queries().find(subject.id()).orElseThrow().state()).isEqualTo(state);
     int attempt = queue.queries().find(subject.id()).orElseThrow().attempt();
+    if (verb == Verb.SEND_BACK_TO_A_STEP) {
+      subject.hasStep("s1");
+    }
+    Map<String, @Nullable String> before = JobRows.ofOtherTables(db, subject.id());
     db.sql("DELETE FROM public.seen");
 
     verb.on(subject);
@@ -130,6 +145,11 @@ class TransitionsTest {
     assertThat(seen(subject))
         .as("the state changed once, or not at all")
         .isEqualTo(next == state ? List.of() : List.of(state + ">" + next));
+    if (next == state && !WRITES.getOrDefault(verb, Set.of()).contains(state)) {
+      assertThat(JobRows.ofOtherTables(db, subject.id()))
+          .as("a verb that does nothing writes nothing")
+          .isEqualTo(before);
+    }
     assertThat(queue.queries().timeline(subject.id()))
         .as("the timeline has no gaps")
         .extracting(event -> event.number())

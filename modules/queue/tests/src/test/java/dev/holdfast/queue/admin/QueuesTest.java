@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -161,7 +162,7 @@ class QueuesTest extends QueueFixture {
     JobFilter page = JobFilter.ALL.limit(10);
     for (List<JobStatus> jobs = queries.list(page); !jobs.isEmpty(); jobs = queries.list(page)) {
       jobs.forEach(job -> listed.add(job.id()));
-      page = page.before(jobs.getLast().id());
+      page = page.before(JobCursor.of(jobs.getLast()));
     }
     assertThat(listed).isEqualTo(ids);
   }
@@ -189,7 +190,7 @@ class QueuesTest extends QueueFixture {
             List.of(failed.job()),
             JobFilter.ALL.kind("test").states(Set.of(JobState.SUCCEEDED)),
             List.of(),
-            JobFilter.ALL.before(done.job()),
+            JobFilter.ALL.before(JobCursor.of(status(done.job()))),
             List.of(failed.job()));
     expected.forEach(
         (filter, jobs) ->

@@ -52,7 +52,7 @@ class BatchReadTest extends BatchFixture {
                 String.valueOf(
                     q.queries().workerNames(List.of(new Lease(job, 1))).get(new Lease(job, 1)))),
         new Asked("counts", List.of(JobState.RUNNING), BatchReadTest::statesCounted),
-        new Asked("heartbeat at", true, BatchReadTest::isHeard),
+        new Asked("held within", true, BatchReadTest::isHeld),
         new Asked("held by", 3, (q, job) -> q.jobs().heldBy(WORKER).size()),
         new Asked(
             "may be known", true, (q, job) -> q.jobs().mayHaveHandler(job, Duration.ofMinutes(1))));
@@ -66,8 +66,8 @@ class BatchReadTest extends BatchFixture {
     return asked.queries().counts(JobFilter.ALL).rows().stream().map(JobCounts.Row::state).toList();
   }
 
-  private static boolean isHeard(Queue asked, JobId job) {
-    return asked.queries().heartbeatAt(new Lease(job, 1)).isPresent();
+  private static boolean isHeld(Queue asked, JobId job) {
+    return asked.queries().heldWithin(new Lease(job, 1), Duration.ZERO);
   }
 
   private static JobState changeOf(Queue asked, JobId job) {

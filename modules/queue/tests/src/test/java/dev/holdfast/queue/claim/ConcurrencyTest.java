@@ -309,6 +309,22 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   @Test
+  void a_suspect_waits_for_normal_jobs_of_its_key_and_they_for_it() {
+    Lease normal = addAndClaim(keyed("k", 1));
+    JobId suspect = add(keyed("k", 1));
+    set(suspect, "isolated = true");
+    String empty = "worker:default:2";
+    assertThat(queue.claim(QUEUE, 1, empty, LEASE).jobs()).isEmpty();
+    JobId next = add(keyed("k", 1));
+    queue.settle(succeed(normal));
+    List<LeasedJob> claimed = queue.claim(QUEUE, 1, empty, LEASE).jobs();
+    assertThat(claimed).extracting(LeasedJob::id).containsExactly(suspect);
+    assertThat(claim(1)).isEmpty();
+    queue.settle(succeed(claimed.getFirst().lease()));
+    assertThat(claim(1)).extracting(LeasedJob::id).containsExactly(next);
+  }
+
+  @Test
   void within_a_key_jobs_go_by_priority() {
     JobId later = add(keyed("k", 2));
     JobId delayed = add(keyed("k", 2).priority(0).delay(Duration.ofHours(1)));

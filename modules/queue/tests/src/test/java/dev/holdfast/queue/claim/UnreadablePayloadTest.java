@@ -10,10 +10,10 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.schedule.Schedule;
+import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.QueueFixture;
@@ -48,7 +48,7 @@ class UnreadablePayloadTest extends QueueFixture {
   }
 
   private static Json numbers(int count) {
-    return new Json("[" + "1e131071,".repeat(count - 1) + "1e131071]");
+    return new Json("[" + "1e-16383,".repeat(8 * count - 1) + "1e-16383]");
   }
 
   /** Writes a payload into the row that no call would accept. */

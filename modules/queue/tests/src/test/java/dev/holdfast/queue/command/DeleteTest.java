@@ -13,6 +13,7 @@ import dev.holdfast.model.command.Deletion.Outcome;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.Queue;
@@ -23,6 +24,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class DeleteTest extends QueueFixture {
   private Outcome delete(JobId job) {
@@ -70,23 +73,34 @@ class DeleteTest extends QueueFixture {
     }
   }
 
-  @Test
-  void deleting_a_dependency_is_refused_until_it_has_succeeded() {
+  @ParameterizedTest
+  @EnumSource
+  void deleting_a_dependency_is_refused_until_its_end_was_passed_on(WhenDependencyFails policy) {
     JobId awaited = add(job());
-    JobId waiting = add(job().dependsOn(awaited));
+    JobId waiting = add(job().dependsOn(List.of(awaited), policy));
     assertThat(delete(awaited)).isEqualTo(Outcome.AWAITED);
     queue.cancel(awaited, false, "enough");
     assertThat(delete(awaited)).as("it would let the other one run").isEqualTo(Outcome.AWAITED);
     maintenance.promote();
-    assertThat(queries.find(waiting).orElseThrow().state()).isEqualTo(JobState.CANCELLED);
+    JobState passedOn =
+        switch (policy) {
+          case CANCEL -> JobState.CANCELLED;
+          case FAIL -> JobState.FAILED;
+          case RUN -> JobState.PENDING;
+        };
+    assertThat(state(waiting)).isEqualTo(passedOn);
     assertThat(delete(awaited)).isEqualTo(Outcome.DELETED);
+    assertThat(state(waiting)).isEqualTo(passedOn);
+  }
 
+  @Test
+  void a_dependency_that_has_succeeded_can_be_deleted() {
     Lease lease = running();
     JobId next = add(job().dependsOn(lease.job()));
     queue.settle(succeed(lease));
     assertThat(delete(lease.job())).isEqualTo(Outcome.DELETED);
     maintenance.promote();
-    assertThat(queries.find(next).orElseThrow().state()).isEqualTo(JobState.PENDING);
+    assertThat(state(next)).isEqualTo(JobState.PENDING);
   }
 
   @Test

@@ -28,6 +28,8 @@ import java.util.Objects;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class HistoryTest extends QueueFixture {
   private static final Duration HOUR = Duration.ofHours(1);
@@ -250,11 +252,41 @@ class HistoryTest extends QueueFixture {
       maintenance.sumUpHistory();
       assertThat(maintenance.sumUpHistory()).isFalse();
       assertThat(stored(60)).isZero();
-      db.sql("UPDATE holdfast.history_cursor SET marked_at = marked_at - interval '16 minutes'");
+      db.sql("UPDATE holdfast.history_cursor SET marked_at = marked_at - interval '14 minutes'");
+      assertThat(maintenance.sumUpHistory()).isFalse();
+      assertThat(stored(60)).as("after 14 minutes").isZero();
+      db.sql("UPDATE holdfast.history_cursor SET marked_at = marked_at - interval '1 minute'");
       maintenance.sumUpHistory();
       assertThat(stored(60)).isEqualTo(1);
       open.rollback();
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"29, -1", "30, 0", "59, 0"})
+  void a_minute_is_final_half_a_minute_after_its_end(int markedSeconds, int minutes) {
+    cursor(14);
+    maintenance.sumUpHistory();
+    db.sql(
+        "UPDATE holdfast.history_cursor SET marked_xid = '1', summed_until = known_since,"
+            + " marked_at = known_since + interval '10 minutes' + ? * interval '1 second'",
+        markedSeconds);
+    assertThat(maintenance.sumUpHistory()).isFalse();
+    assertThat(
+            db.count(
+                "SELECT extract(epoch FROM summed_until - known_since)::int / 60"
+                    + " FROM holdfast.history_cursor"))
+        .isEqualTo(10 + minutes);
+  }
+
+  @Test
+  void one_transaction_sums_up_a_quarter_of_an_hour_at_most() {
+    cursor(60);
+    maintenance.sumUpHistory();
+    db.sql("UPDATE holdfast.history_cursor SET marked_xid = '1'");
+    Instant before = summedUntil();
+    assertThat(maintenance.sumUpHistory()).isTrue();
+    assertThat(summedUntil()).isEqualTo(before.plus(Duration.ofMinutes(15)));
   }
 
   @Test
@@ -311,16 +343,25 @@ class HistoryTest extends QueueFixture {
   void the_depth_is_sampled_once_a_minute() {
     queue.enqueue(jobs(5));
     claim(2);
+    db.sql("UPDATE holdfast.job SET run_at = run_at - interval '9 minutes'");
     cursor(2);
     maintenance.sumUpHistory();
     maintenance.sumUpHistory();
     assertThat(db.count("SELECT count(*) FROM holdfast.queue_depth WHERE queue = 'default'"))
         .isBetween(1L, 2L);
-    assertThat(newestDepth(null)).isEqualTo(new JobHistory.Depth(3, 2));
-    assertThat(newestDepth(QUEUE)).isEqualTo(new JobHistory.Depth(3, 2));
-    assertThat(newestDepth("empty")).isEqualTo(new JobHistory.Depth(0, 0));
+    for (String of : new String[] {null, QUEUE}) {
+      JobHistory.Depth depth = Objects.requireNonNull(newestDepth(of));
+      assertThat(depth.due()).isEqualTo(3);
+      assertThat(depth.running()).isEqualTo(2);
+      assertThat(depth.oldest()).as("of jobs that wait still").isBetween(minutes(9), minutes(10));
+    }
+    assertThat(newestDepth("empty")).isEqualTo(new JobHistory.Depth(0, 0, Duration.ZERO));
     JobHistory ofTenant = queries.history(new JobHistory.Query(HOUR, null, null, "default"));
     assertThat(ofTenant.points()).extracting(Point::depth).containsOnlyNulls();
+  }
+
+  private static Duration minutes(int n) {
+    return Duration.ofMinutes(n);
   }
 
   private JobHistory.@Nullable Depth newestDepth(@Nullable String of) {

@@ -19,6 +19,7 @@ import dev.holdfast.queue.enqueue.Enqueue;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -32,6 +33,8 @@ import javax.sql.DataSource;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class UniqueKeyTest extends QueueFixture {
   private static final Unique ONLY_PENDING = Unique.by("k").in(Set.of(JobState.PENDING));
@@ -170,6 +173,18 @@ class UniqueKeyTest extends QueueFixture {
     JobId second = assertFree();
     assertThat(state(first)).isEqualTo(JobState.PENDING);
     assertHeldBy(second);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 1})
+  void a_time_window_begins_with_the_enqueue_whenever_the_job_is_to_run(int days) {
+    Unique unique = Unique.by("k").within(Duration.ofHours(1));
+    JobId first = add(job().unique(unique).runAt(Instant.now().plus(Duration.ofDays(days))));
+    assertHeldBy(first);
+    set(first, "unique_until = unique_until - interval '59 minutes'");
+    assertHeldBy(first);
+    set(first, "unique_until = unique_until - interval '1 minute'");
+    assertFree();
   }
 
   @Test

@@ -194,7 +194,7 @@ class HeartbeatTest extends QueueFixture {
       queue.succeed(connection, succeed(settling));
       assertThat(queue.heartbeat(List.of(settling, other), MINUTE))
           .containsExactlyInAnyOrder(
-              new HeartbeatResult(settling, Ack.ACCEPTED, null, PendingCommand.NONE, true),
+              new HeartbeatResult(settling, Ack.ACCEPTED, null, PendingCommand.NONE, true, false),
               new HeartbeatResult(other, Ack.ACCEPTED, null));
       assertExtended(other.job(), before);
       connection.commit();
@@ -208,8 +208,12 @@ class HeartbeatTest extends QueueFixture {
     queue.cancel(lease.job(), false, "not needed any more");
     assertThat(queue.heartbeat(List.of(lease, other), LEASE))
         .containsExactlyInAnyOrder(
-            new HeartbeatResult(lease, Ack.ACCEPTED, "not needed any more"),
+            new HeartbeatResult(
+                lease, Ack.ACCEPTED, "not needed any more", PendingCommand.NONE, false, true),
             new HeartbeatResult(other, Ack.ACCEPTED, null));
+    // Only the first heartbeat of an attempt says that none came before.
+    assertThat(queue.heartbeat(List.of(lease), LEASE))
+        .containsExactly(new HeartbeatResult(lease, Ack.ACCEPTED, "not needed any more"));
   }
 
   @Test

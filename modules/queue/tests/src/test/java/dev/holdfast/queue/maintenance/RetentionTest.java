@@ -11,6 +11,8 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -101,6 +103,20 @@ class RetentionTest extends QueueFixture {
     db.sql("UPDATE holdfast.job SET finished_at = now() - interval '2 days'");
     assertThat(maintenance.retain(JobState.SUCCEEDED, DAY)).isEqualTo(1_000);
     assertThat(maintenance.retain(JobState.SUCCEEDED, DAY)).isEqualTo(100);
+  }
+
+  @Test
+  void jobs_of_other_states_do_not_count_towards_the_number_that_is_deleted() throws SQLException {
+    for (int i = 0; i < 3; i++) {
+      age(ended(JobState.SUCCEEDED));
+      age(ended(JobState.FAILED));
+    }
+    try (Connection connection = db.connection()) {
+      for (JobState state : List.of(JobState.SUCCEEDED, JobState.FAILED)) {
+        assertThat(Retention.delete(connection, state, DAY, 2)).isEqualTo(2);
+        assertThat(Retention.delete(connection, state, DAY, 2)).isEqualTo(1);
+      }
+    }
   }
 
   @Test

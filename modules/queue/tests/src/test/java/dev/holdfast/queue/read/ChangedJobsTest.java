@@ -31,6 +31,7 @@ class ChangedJobsTest extends QueueFixture {
   private JobId old(JobId job) {
     JobId past = new JobId(new UUID(7L, job.value().getLeastSignificantBits()));
     db.sql("UPDATE holdfast.job SET id = ? WHERE id = ?", past.value(), job.value());
+    set(past, "created_at = 'epoch'");
     return past;
   }
 

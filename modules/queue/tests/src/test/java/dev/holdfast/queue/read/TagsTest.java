@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.SearchSyntax;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.QueueFixture;
@@ -55,7 +55,7 @@ class TagsTest extends QueueFixture {
             db.query(
                     """
                     EXPLAIN SELECT id FROM holdfast.job
-                     WHERE attributes -> 'tags' @> '["x"]'::jsonb ORDER BY id DESC LIMIT 50
+                     WHERE attributes -> 'tags' @> '["x"]'::jsonb ORDER BY created_at DESC, id DESC LIMIT 50
                     """)
                 .toString())
         .contains("job_tags");

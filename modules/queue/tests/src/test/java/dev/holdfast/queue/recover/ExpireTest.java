@@ -39,6 +39,23 @@ class ExpireTest extends QueueFixture {
   }
 
   @Test
+  void of_cancellations_alone_only_those_are_ended_that_were_requested_lately() {
+    Lease late = running();
+    Lease before = running();
+    for (Lease lease : List.of(late, before)) {
+      queue.cancel(lease.job(), false, "stop");
+      set(lease.job(), "cancel_deadline = now() - interval '1 ms'");
+    }
+    set(before.job(), "cancel_requested_at = now() - interval '2 minutes'");
+    Lease timedOut = running();
+    set(timedOut.job(), "started_at = now() - interval '1 hour', timeout_ms = 1");
+    assertThat(maintenance.expireCancelled(MINUTE).ended()).containsExactly(late.job());
+    assertThat(failure(late.job()).code()).isEqualTo(Failure.CANCEL_TIMEOUT);
+    assertThat(state(before.job())).isEqualTo(JobState.RUNNING);
+    assertThat(state(timedOut.job())).isEqualTo(JobState.RUNNING);
+  }
+
+  @Test
   void a_worker_that_does_not_stop_within_the_grace_period_loses_its_lease() {
     Lease lease = running();
     queue.cancel(lease.job(), false, "stop");

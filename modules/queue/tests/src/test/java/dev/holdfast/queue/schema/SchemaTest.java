@@ -1,5 +1,6 @@
 package dev.holdfast.queue.schema;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,11 +15,22 @@ import dev.holdfast.queue.jdbc.DatabaseException.Reason;
 import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
 import dev.holdfast.testkit.TestDatabase;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -31,9 +43,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 @ExtendWith(DatabaseExtension.class)
 class SchemaTest {
   private static final String FROM_THE_FUTURE =
-      "INSERT INTO holdfast.flyway_schema_history (installed_rank, version, description, type,"
-          + " script, checksum, installed_by, execution_time, success)"
-          + " VALUES (99, '99', 'future', 'SQL', 'V99__future.sql', 1, 'me', 1, true)";
+      "INSERT INTO holdfast.schema_version (version) VALUES (99)";
 
   private static Queue on(DataSource source) {
     return new Queue(source, new JacksonCodec(), Queue.Options.DEFAULT);
@@ -83,6 +93,57 @@ class SchemaTest {
   }
 
   @Test
+  void a_session_that_cannot_write_is_refused(TestDatabase db) {
+    PGSimpleDataSource byPool = plain(db);
+    byPool.setReadOnly(true);
+    try (Queue queue = on(byPool)) {
+      assertReason(Reason.READ_ONLY, () -> queue.check(true)).hasMessageContaining("'readOnly'");
+      assertReason(Reason.READ_ONLY, () -> queue.checkWorker(true));
+    }
+    db.sql("ALTER DATABASE " + db.name() + " SET default_transaction_read_only = on");
+    try (Queue queue = on(plain(db))) {
+      assertReason(Reason.READ_ONLY, () -> queue.check(true))
+          .hasMessageContaining("default_transaction_read_only");
+      assertReason(Reason.READ_ONLY, () -> queue.checkWorker(true));
+    }
+  }
+
+  @Test
+  void a_missing_password_is_a_refused_login_and_no_outage(TestDatabase db) {
+    PGSimpleDataSource source = plain(db);
+    source.setPassword(null);
+    try (Queue queue = on(source)) {
+      assertReason(Reason.LOGIN_REFUSED, () -> queue.check(true))
+          .hasMessageContaining("no password was provided");
+    }
+  }
+
+  @Test
+  void a_migration_waits_for_another_beyond_the_limits_of_its_session(TestDatabase db)
+      throws Exception {
+    TestDatabase empty = db.empty();
+    PGSimpleDataSource impatient = plain(empty);
+    impatient.setOptions("-c lock_timeout=1ms -c statement_timeout=100ms");
+    impatient.setApplicationName("impatient");
+    try (Connection other = empty.connection();
+        Statement statement = other.createStatement()) {
+      statement.execute("SELECT pg_advisory_lock(x'686f6c6466617374'::bigint)");
+      CompletableFuture<Migrations.Result> migrated =
+          CompletableFuture.supplyAsync(() -> Migrations.apply(impatient, true));
+      Eventually.until(
+          () ->
+              empty.count(
+                      "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                          + " AND application_name = 'impatient'"
+                          + " AND now() - query_start > interval '150 ms'")
+                  == 1);
+      statement.execute("SELECT pg_advisory_unlock(x'686f6c6466617374'::bigint)");
+      assertThat(migrated.get(SOON.toMillis(), TimeUnit.MILLISECONDS).applied())
+          .isEqualTo(Schema.VERSION);
+    }
+  }
+
+  @Test
   void a_missing_schema_is_reported_with_how_to_create_it(TestDatabase db) {
     try (Queue queue = on(db.empty().dataSource())) {
       assertReason(Reason.SCHEMA_MISSING, () -> queue.check(true))
@@ -93,7 +154,7 @@ class SchemaTest {
 
   @Test
   void an_older_schema_is_reported_as_needing_a_migration(TestDatabase db) {
-    db.sql("UPDATE holdfast.flyway_schema_history SET version = '0' WHERE version = '1'");
+    db.sql("UPDATE holdfast.schema_version SET version = 0 WHERE version = 1");
     try (Queue queue = on(db.dataSource())) {
       assertReason(Reason.SCHEMA_OLD, () -> queue.check(true))
           .hasMessageContaining("at version 0, this Holdfast needs " + Schema.VERSION)
@@ -112,10 +173,43 @@ class SchemaTest {
   }
 
   @Test
-  void a_changed_checksum_of_a_migration_is_reported(TestDatabase db) {
-    db.sql("UPDATE holdfast.flyway_schema_history SET checksum = 1 WHERE version = '1'");
+  void a_changed_script_of_a_migration_is_reported(TestDatabase db) {
+    db.sql("UPDATE holdfast.schema_version SET digest = 'another' WHERE version = 1");
     assertReason(Reason.SCHEMA_OLD, () -> Migrations.apply(db.dataSource(), true))
         .hasMessageContaining("use an empty database");
+    assertReason(Reason.SCHEMA_OLD, () -> Migrations.pending(db.dataSource(), true));
+  }
+
+  @Test
+  void tables_without_a_record_of_their_version_are_those_of_another_snapshot(TestDatabase db) {
+    db.sql("DROP TABLE holdfast.schema_version");
+    try (Queue queue = on(db.dataSource())) {
+      assertReason(Reason.SCHEMA_OLD, () -> queue.check(true))
+          .hasMessageContaining("use an empty database");
+    }
+    assertReason(Reason.SCHEMA_OLD, () -> Migrations.apply(db.dataSource(), true))
+        .hasMessageContaining("use an empty database");
+  }
+
+  @Test
+  void every_script_in_the_folder_is_a_version() throws Exception {
+    URI script = Schema.class.getResource("/dev/holdfast/queue/migration/V1__holdfast.sql").toURI();
+    List<String> versions = Script.after(0).stream().map(Script::name).toList();
+    if (script.getScheme().equals("jar")) {
+      try (FileSystem jar = FileSystems.newFileSystem(script, Map.of())) {
+        assertThat(namesIn(jar.getPath("dev/holdfast/queue/migration")))
+            .containsExactlyInAnyOrderElementsOf(versions);
+      }
+    } else {
+      assertThat(namesIn(Path.of(script).getParent()))
+          .containsExactlyInAnyOrderElementsOf(versions);
+    }
+  }
+
+  private static List<String> namesIn(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.map(file -> file.getFileName().toString()).toList();
+    }
   }
 
   @Test
@@ -167,11 +261,14 @@ class SchemaTest {
   }
 
   @Test
-  void a_failed_migration_does_not_count(TestDatabase db) {
-    db.sql(FROM_THE_FUTURE.replace("true)", "false)"));
-    try (Queue queue = on(db.dataSource())) {
-      queue.check(true);
-    }
+  void a_failed_migration_leaves_nothing(TestDatabase db) {
+    TestDatabase empty = db.empty();
+    empty.sql("CREATE SCHEMA holdfast");
+    empty.sql("CREATE TABLE holdfast.schema_compatibility (is_in_the_way int)");
+    assertThatThrownBy(() -> Migrations.apply(empty.dataSource(), true))
+        .hasMessageContaining("schema_compatibility");
+    assertThat(empty.count("SELECT count(*) FROM pg_tables WHERE schemaname = 'holdfast'"))
+        .isEqualTo(1);
   }
 
   @Test

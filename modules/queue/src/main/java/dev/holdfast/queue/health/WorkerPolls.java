@@ -1,0 +1,94 @@
+package dev.holdfast.queue.health;
+
+import dev.holdfast.model.ops.Poller;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.Rows;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.TenantSql;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Which workers ask servers for jobs. They are known by it while they hold none. */
+public final class WorkerPolls {
+  private static final int MOST = 1_000;
+
+  /**
+   * A worker asks for the jobs of a queue.
+   *
+   * @param tenant null for one that may have jobs of every tenant
+   * @param expires when it is gone unless it asks again
+   */
+  public record Poll(String worker, String queue, @Nullable String tenant, Duration expires) {}
+
+  // In a fixed order, or two servers that write the same rows deadlock.
+  private static final Sql WRITE =
+      Sql.of(
+          """
+          WITH old AS (
+            DELETE FROM holdfast.worker_poll WHERE expires_at < clock_timestamp() - interval '5 minutes'
+          )
+          INSERT INTO holdfast.worker_poll AS p (worker_id, queue, tenant, asked_at, expires_at)
+          SELECT DISTINCT ON (n.worker, n.queue, n.tenant)
+                 n.worker, n.queue, nullif(n.tenant, ''), clock_timestamp(),
+                 clock_timestamp() + n.ms::bigint * interval '1 millisecond'
+            FROM unnest(:workers::text[], :queues::text[], :tenants::text[], :expires::text[])
+                 AS n(worker, queue, tenant, ms)
+           ORDER BY n.worker, n.queue, n.tenant, n.ms::bigint DESC
+          ON CONFLICT (worker_id, queue, coalesce(tenant, ''))
+          DO UPDATE SET asked_at = excluded.asked_at, expires_at = excluded.expires_at
+          """);
+
+  private static final Sql LIVE =
+      Sql.of(
+          """
+          SELECT worker_id, max(asked_at) AS asked_at, string_agg(DISTINCT queue, ',' ORDER BY queue) AS queues
+            FROM holdfast.worker_poll p
+           WHERE expires_at > clock_timestamp() AND ${tenant}
+           GROUP BY worker_id
+           ORDER BY worker_id
+           LIMIT :most
+          """,
+          "tenant",
+          TenantSql.isOf("p"));
+
+  private final Database database;
+
+  WorkerPolls(Database database) {
+    this.database = database;
+  }
+
+  public void write(Collection<Poll> polls) {
+    List<Poll> all = List.copyOf(polls);
+    if (!all.isEmpty()) {
+      database.run(
+          "polls",
+          connection ->
+              WRITE
+                  .on(connection)
+                  .array("workers", "text", all, Poll::worker)
+                  .array("queues", "text", all, Poll::queue)
+                  .array("tenants", "text", all, poll -> poll.tenant() == null ? "" : poll.tenant())
+                  .array("expires", "text", all, poll -> Long.toString(poll.expires().toMillis()))
+                  .update());
+    }
+  }
+
+  /** Workers that have not gone; of a tenant, those that ask for its jobs alone. */
+  public List<Poller> live(@Nullable String tenant) {
+    return database.run(
+        "polls",
+        connection ->
+            LIVE.on(connection)
+                .tenant(tenant)
+                .set("most", MOST)
+                .list(
+                    row ->
+                        new Poller(
+                            row.getString("worker_id"),
+                            // No queue has a comma in its name.
+                            List.of(row.getString("queues").split(",")),
+                            Rows.instant(row, "asked_at"))));
+  }
+}
