@@ -17,12 +17,14 @@ import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.JobHistory;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.Statistics;
@@ -105,7 +107,7 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public RunPage runs(@Nullable JobId before, int most) {
+  public RunPage runs(@Nullable JobCursor before, int most) {
     return queries.runs(null, before, most);
   }
 
@@ -214,8 +216,13 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public void pause(String name) {
-    admin.pause(name);
+  public void pause(String name, Pause.Draft pause) {
+    admin.pause(name, pause);
+  }
+
+  @Override
+  public Map<String, Pause> pauses() {
+    return admin.pauses();
   }
 
   @Override
@@ -254,8 +261,13 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public boolean pauseSchedule(String name) {
-    return admin.pauseSchedule(name);
+  public boolean pauseSchedule(String name, Pause.Draft pause) {
+    return admin.pauseSchedule(name, pause);
+  }
+
+  @Override
+  public Map<String, Pause> schedulePauses() {
+    return admin.schedulePauses();
   }
 
   @Override
@@ -308,7 +320,7 @@ public final class DatabaseOperator implements Operator {
 
   @Override
   public Workers workers() {
-    return new Workers(admin.workersPausedAt().orElse(null), workers.readings().fleet(null).all());
+    return new Workers(admin.workersPause().orElse(null), workers.readings().fleet(null).all());
   }
 
   @Override
@@ -323,8 +335,8 @@ public final class DatabaseOperator implements Operator {
   }
 
   @Override
-  public void pauseAllWorkers(String reason) {
-    admin.pauseAllWorkers();
+  public void pauseAllWorkers(String requestedBy, String reason) {
+    admin.pauseAllWorkers(new Pause.Draft(requestedBy, reason));
   }
 
   @Override

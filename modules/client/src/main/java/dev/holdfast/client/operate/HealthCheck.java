@@ -2,10 +2,10 @@ package dev.holdfast.client.operate;
 
 import dev.holdfast.model.diagnosis.Diagnosis;
 import dev.holdfast.model.ops.DatabaseVersion;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.queue.Queue;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ final class HealthCheck {
    */
   static Operator.Health of(Queue queue, Duration reapGrace, String program) {
     WorkerFleet fleet = queue.workers().readings().fleet(null);
-    @Nullable Instant paused = queue.admin().workersPausedAt().orElse(null);
+    @Nullable Pause paused = queue.admin().workersPause().orElse(null);
     List<Operator.Health.Problem> problems =
         Diagnosis.of(
                 new Diagnosis.Facts(

@@ -28,6 +28,7 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
@@ -81,9 +82,9 @@ abstract class HttpJobOperator implements JobOperator {
   @Override
   public List<JobStatus> list(JobFilter filter) {
     List<JobStatus> jobs = new ArrayList<>();
-    JobId before = filter.before();
-    JobId from = filter.from();
-    JobId cursor = before;
+    JobCursor before = filter.before();
+    JobCursor from = filter.from();
+    JobCursor cursor = before;
     if (filter.oldestFirst()) {
       cursor = from == null ? null : from.preceding();
     }
@@ -99,16 +100,16 @@ abstract class HttpJobOperator implements JobOperator {
       query.put("tenant", orEmpty(filter.tenant()));
       query.put("q", orEmpty(filter.content().text()));
       query.put("search", SearchSyntax.text(filter.content().text(null)));
-      query.put("createdAfter", from == null ? "" : from.moment().toString());
+      query.put("createdAfter", from == null ? "" : from.createdAt().toString());
       query.put("order", filter.oldestFirst() ? "oldest" : "");
       query.put("cursor", cursor == null ? "" : cursor.toString());
       query.put("limit", Integer.toString(Math.min(PAGE, filter.limit() - jobs.size())));
       JobResource.Page page = server.get("/v1/jobs" + query(query), JobResource.Page.class);
       page.jobs().stream()
           .map(JobResource::status)
-          .filter(job -> before == null || job.id().compareTo(before) < 0)
-          // A time has milliseconds, and several jobs may be of the same one.
-          .filter(job -> from == null || job.id().compareTo(from) >= 0)
+          .filter(job -> before == null || JobCursor.of(job).compareTo(before) < 0)
+          // Jobs of one transaction are of the same time.
+          .filter(job -> from == null || JobCursor.of(job).compareTo(from) >= 0)
           .forEach(jobs::add);
       cursor = page.next();
       boolean isPast =
@@ -124,7 +125,7 @@ abstract class HttpJobOperator implements JobOperator {
   }
 
   @Override
-  public RunPage runs(@Nullable JobId before, int most) {
+  public RunPage runs(@Nullable JobCursor before, int most) {
     Map<String, String> query = new LinkedHashMap<>();
     query.put("limit", Integer.toString(most));
     query.put("cursor", orEmpty(before));

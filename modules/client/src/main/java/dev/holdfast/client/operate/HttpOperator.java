@@ -17,6 +17,7 @@ import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.JobHistory;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.ops.Role;
@@ -25,6 +26,7 @@ import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import java.net.URI;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -60,8 +62,25 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   }
 
   @Override
-  public void pause(String queue) {
-    server.post(queuePath(queue) + "/pause", NOTHING);
+  public void pause(String queue, Pause.Draft pause) {
+    server.post(queuePath(queue) + "/pause", why(pause));
+  }
+
+  /** The server knows by whom. */
+  private static Map<String, String> why(Pause.Draft pause) {
+    return pause.reason() == null ? NOTHING : Map.of("reason", pause.reason());
+  }
+
+  @Override
+  public Map<String, Pause> pauses() {
+    Map<String, Pause> pauses = new HashMap<>();
+    for (QueueResource each : server.get("/v1/queues", QueueResource.Queues.class).queues()) {
+      QueueResource.Paused paused = each.pause();
+      if (paused != null) {
+        pauses.put(each.name(), paused.pause());
+      }
+    }
+    return pauses;
   }
 
   @Override
@@ -111,13 +130,26 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   }
 
   @Override
-  public boolean pauseSchedule(String name) {
-    return change(name, "pause", false);
+  public boolean pauseSchedule(String name, Pause.Draft pause) {
+    return change(name, "pause", why(pause), false);
+  }
+
+  @Override
+  public Map<String, Pause> schedulePauses() {
+    Map<String, Pause> pauses = new HashMap<>();
+    for (ScheduleResource each :
+        server.get("/v1/schedules", ScheduleResource.Schedules.class).schedules()) {
+      QueueResource.Paused paused = each.pause();
+      if (paused != null) {
+        pauses.put(each.name(), paused.pause());
+      }
+    }
+    return pauses;
   }
 
   @Override
   public boolean resumeSchedule(String name) {
-    return change(name, "resume", true);
+    return change(name, "resume", NOTHING, true);
   }
 
   @Override
@@ -132,9 +164,9 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   }
 
   /** True when the schedule was there, and paused or not as it had to be. */
-  private boolean change(String name, String verb, boolean whenPaused) {
+  private boolean change(String name, String verb, Map<String, String> why, boolean whenPaused) {
     Optional<ScheduleResource> before = server.find(schedulePath(name), ScheduleResource.class);
-    before.ifPresent(found -> server.post(schedulePath(name) + "/" + verb, NOTHING));
+    before.ifPresent(found -> server.post(schedulePath(name) + "/" + verb, why));
     return before.map(found -> (found.pausedAt() != null) == whenPaused).orElse(false);
   }
 
@@ -200,8 +232,12 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   @Override
   public Workers workers() {
     WorkerResource.Workers all = server.get("/v1/workers", WorkerResource.Workers.class);
+    QueueResource.Paused said = all.workersPause();
+    Pause pause =
+        all.workersPausedAt() == null ? null : new Pause(all.workersPausedAt(), null, null);
     return new Workers(
-        all.workersPausedAt(), all.workers().stream().map(WorkerResource::view).toList());
+        said == null ? pause : said.pause(),
+        all.workers().stream().map(WorkerResource::view).toList());
   }
 
   private record WorkerCommandRequest(@Nullable String supervisor, String reason) {}
@@ -217,7 +253,7 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
   }
 
   @Override
-  public void pauseAllWorkers(String reason) {
+  public void pauseAllWorkers(String requestedBy, String reason) {
     server.post("/v1/workers/pause", Map.of("reason", reason));
   }
 

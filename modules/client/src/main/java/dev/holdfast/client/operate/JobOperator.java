@@ -12,6 +12,7 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
@@ -44,7 +45,7 @@ public interface JobOperator {
    *
    * @param before runs older than this one; null for the newest
    */
-  RunPage runs(@Nullable JobId before, int most);
+  RunPage runs(@Nullable JobCursor before, int most);
 
   /** The jobs of a run and the dependencies between them; empty if there is no such run. */
   Optional<RunGraph> run(JobId run);

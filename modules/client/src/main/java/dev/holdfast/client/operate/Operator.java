@@ -7,6 +7,7 @@ import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.JobHistory;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.Statistics;
@@ -34,7 +35,15 @@ public interface Operator extends JobOperator, AutoCloseable {
   /** What was enqueued and ended; of the tenant of the key, through a server. */
   JobHistory history(JobHistory.Query query);
 
-  void pause(String queue);
+  default void pause(String queue) {
+    pause(queue, Pause.Draft.UNKNOWN);
+  }
+
+  /** Through a server, under the name of the API key. */
+  void pause(String queue, Pause.Draft pause);
+
+  /** The queues that are paused by themselves, by name. */
+  Map<String, Pause> pauses();
 
   /** False when the queue was not paused. */
   boolean resume(String queue);
@@ -54,7 +63,15 @@ public interface Operator extends JobOperator, AutoCloseable {
   Optional<Enqueued> runSchedule(String name);
 
   /** False when there is no such schedule, or it was paused before. */
-  boolean pauseSchedule(String name);
+  default boolean pauseSchedule(String name) {
+    return pauseSchedule(name, Pause.Draft.UNKNOWN);
+  }
+
+  /** The same; through a server, under the name of the API key. */
+  boolean pauseSchedule(String name, Pause.Draft pause);
+
+  /** The schedules that are paused, by name. */
+  Map<String, Pause> schedulePauses();
 
   /** False when there is no such schedule, or it was not paused. */
   boolean resumeSchedule(String name);
@@ -88,8 +105,12 @@ public interface Operator extends JobOperator, AutoCloseable {
   /** Gives a command to worker processes; through a server, under the name of the API key. */
   List<WorkerCommand> command(WorkerCommand.Draft draft);
 
-  /** No worker claims a job from any queue; running jobs continue. */
-  void pauseAllWorkers(String reason);
+  /**
+   * No worker claims a job from any queue; running jobs continue.
+   *
+   * @param requestedBy used on the database only, as in a command
+   */
+  void pauseAllWorkers(String requestedBy, String reason);
 
   /**
    * Ends that, and gives every worker process that has failed the command to start again.
@@ -106,11 +127,16 @@ public interface Operator extends JobOperator, AutoCloseable {
   /**
    * All workers that are known.
    *
-   * @param workersPausedAt since when all of them are paused; null when they are not
+   * @param pause of all of them; null when they are not paused
    */
-  record Workers(@Nullable Instant workersPausedAt, List<WorkerView> workers) {
+  record Workers(@Nullable Pause pause, List<WorkerView> workers) {
     public Workers {
       workers = List.copyOf(workers);
+    }
+
+    /** Since when all of them are paused; null when they are not. */
+    public @Nullable Instant workersPausedAt() {
+      return pause == null ? null : pause.at();
     }
   }
 

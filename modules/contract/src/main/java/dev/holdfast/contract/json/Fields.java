@@ -6,12 +6,17 @@ import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What the fields of callbacks may hold. */
 public final class Fields {
+  /** As JSON has it: a backslash that is not itself escaped, and its name. */
+  private static final Pattern NUL = Pattern.compile("(?<!\\\\)(?:\\\\{2})*\\\\u0000");
+
   private Fields() {}
 
   public static void attempt(int attempt) {
@@ -67,11 +72,29 @@ public final class Fields {
     }
   }
 
-  public static void small(String field, @Nullable Json value) {
-    wellFormed(field, value == null ? null : value.text());
-    if (value != null && Limits.bytes(value) > Limits.EVENT_BYTES) {
-      throw wrong(field, "is over the limit of %,d bytes".formatted(Limits.EVENT_BYTES));
+  /**
+   * A text that decides nothing, cut to what can be stored. For it alone a worker shall not lose
+   * its lease or its result.
+   */
+  public static @Nullable String shortened(@Nullable String value, int most) {
+    return value == null ? null : Text.excerpt(Text.wellFormed(value), most);
+  }
+
+  /** JSON that decides nothing, or a note in its place if it cannot be stored. */
+  public static @Nullable Json orNote(String field, @Nullable Json value) {
+    if (value == null) {
+      return null;
     }
+    try {
+      Limits.eventData(value);
+    } catch (RefusedException tooMuch) {
+      return note(field, tooMuch.getMessage());
+    }
+    return NUL.matcher(value.text()).find() ? note(field, "it has the character NUL") : value;
+  }
+
+  private static Json note(String field, @Nullable String why) {
+    return new Json(Wire.text(Map.of("dropped", field + ": " + why)));
   }
 
   public static WireException wrong(String field, String what) {

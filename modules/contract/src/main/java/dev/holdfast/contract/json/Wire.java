@@ -44,8 +44,9 @@ public final class Wire {
   }
 
   private static <T> T read(ObjectReader reader, byte[] json, Class<T> type) {
-    try {
-      T value = reader.forType(type).readValue(json);
+    Utf8.check(json);
+    try (JsonParser parser = new OneSpelling(reader.createParser(json))) {
+      T value = reader.forType(type).readValue(parser);
       if (value == null) {
         throw new WireException(WireException.Kind.WRONG_VALUE, "an object is expected, not null");
       }
@@ -73,6 +74,7 @@ public final class Wire {
   }
 
   public static JsonNode tree(byte[] json) {
+    Utf8.check(json);
     try {
       return MAPPER.readTree(json);
     } catch (IOException e) {
@@ -102,6 +104,7 @@ public final class Wire {
 
   /** Whether the JSON is an object with this field, without reading what is in it. */
   public static boolean hasField(byte[] json, String field) {
+    Utf8.check(json);
     try (JsonParser parser = MAPPER.getFactory().createParser(json)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         return false;

@@ -5,17 +5,24 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JsonDeserializer;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.JsonSerializer;
 import com.fasterxml.jackson.databind.SerializerProvider;
+import com.fasterxml.jackson.databind.deser.std.NumberDeserializers;
 import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import com.fasterxml.jackson.databind.module.SimpleModule;
+import com.fasterxml.jackson.databind.util.AccessPattern;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** How values of the model that are neither records nor enums are written and read. */
 final class WireTypes {
@@ -31,6 +38,12 @@ final class WireTypes {
     types.addDeserializer(Instant.class, new InstantReader());
     types.addSerializer(JobId.class, new TextWriter<>(JobId.class));
     types.addDeserializer(JobId.class, new JobIdReader());
+    types.addSerializer(JobCursor.class, new TextWriter<>(JobCursor.class));
+    types.addDeserializer(JobCursor.class, new JobCursorReader());
+    types.addDeserializer(int.class, wholeInt(int.class, 0));
+    types.addDeserializer(Integer.class, wholeInt(Integer.class, null));
+    types.addDeserializer(long.class, wholeLong(long.class, 0L));
+    types.addDeserializer(Long.class, wholeLong(Long.class, null));
     return types;
   }
 
@@ -46,7 +59,9 @@ final class WireTypes {
   private static final class JsonReader extends JsonDeserializer<Json> {
     @Override
     public Json deserialize(JsonParser from, DeserializationContext context) throws IOException {
+      OneSpelling.enterDocument(from);
       JsonNode tree = context.readTree(from);
+      OneSpelling.leaveDocument(from);
       return new Json(tree.toString());
     }
   }
@@ -95,6 +110,65 @@ final class WireTypes {
         throw MismatchedInputException.from(from, JobId.class, "not an id");
       }
       return JobId.parse(from.getText());
+    }
+  }
+
+  private static final class JobCursorReader extends JsonDeserializer<JobCursor> {
+    @Override
+    public JobCursor deserialize(JsonParser from, DeserializationContext context)
+        throws IOException {
+      if (from.currentToken() != JsonToken.VALUE_STRING) {
+        throw MismatchedInputException.from(from, JobCursor.class, "not a cursor");
+      }
+      return JobCursor.parse(from.getText());
+    }
+  }
+
+  private static JsonDeserializer<Integer> wholeInt(Class<Integer> type, @Nullable Integer none) {
+    return new WholeNumberReader<>(
+        new NumberDeserializers.IntegerDeserializer(type, none), BigDecimal::intValueExact);
+  }
+
+  private static JsonDeserializer<Long> wholeLong(Class<Long> type, @Nullable Long none) {
+    return new WholeNumberReader<>(
+        new NumberDeserializers.LongDeserializer(type, none), BigDecimal::longValueExact);
+  }
+
+  /** Takes 10.0 and 1e1 as well as 10: to JSON Schema they are integers. */
+  private static final class WholeNumberReader<N> extends JsonDeserializer<N> {
+    private static final int MAX_DIGITS = 19;
+
+    private final JsonDeserializer<N> digits;
+    private final Function<BigDecimal, N> exact;
+
+    WholeNumberReader(JsonDeserializer<N> digits, Function<BigDecimal, N> exact) {
+      this.digits = digits;
+      this.exact = exact;
+    }
+
+    @Override
+    public N deserialize(JsonParser from, DeserializationContext context) throws IOException {
+      if (from.currentToken() == JsonToken.VALUE_NUMBER_FLOAT) {
+        BigDecimal number = from.getDecimalValue();
+        if (number.precision() - number.scale() <= MAX_DIGITS) {
+          try {
+            return exact.apply(number);
+          } catch (ArithmeticException notOne) {
+            // said below
+          }
+        }
+      }
+      return digits.deserialize(from, context);
+    }
+
+    @Override
+    public @Nullable N getNullValue(DeserializationContext context) throws JsonMappingException {
+      return digits.getNullValue(context);
+    }
+
+    @Override
+    public AccessPattern getNullAccessPattern() {
+      return digits.getNullAccessPattern();
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.holdfast.contract.lease;
 
 import dev.holdfast.contract.json.Fields;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.task.TaskCompleted;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
@@ -35,16 +36,15 @@ public record LeaseSettle(List<Ending> settlements) {
     RELEASED
   }
 
-  /** What went wrong. */
+  /** What went wrong; code and retryable are as the category says, unless given. */
   public record FailureBody(
       FailureCategory category,
-      String code,
+      @Nullable String code,
       String message,
       @Nullable String stackTrace,
-      boolean retryable) {
+      @Nullable Boolean retryable) {
     public FailureBody {
       Wire.present("error.category", category);
-      Wire.present("error.code", code);
       Wire.present("error.message", message);
     }
 
@@ -58,7 +58,7 @@ public record LeaseSettle(List<Ending> settlements) {
     }
 
     Failure failure() {
-      return new Failure(category, code, message, stackTrace, retryable);
+      return TaskCompleted.TaskError.failure(category, code, message, stackTrace, retryable);
     }
   }
 
@@ -96,7 +96,7 @@ public record LeaseSettle(List<Ending> settlements) {
       belongs("delayMs", delayMs, outcome == Outcome.FAILED || outcome == Outcome.SNOOZED);
       belongs("abortedByShutdown", abortedByShutdown, outcome == Outcome.RELEASED);
       belongs("metrics", metrics, outcome != Outcome.SNOOZED && outcome != Outcome.RELEASED);
-      Fields.small("metrics", metrics);
+      metrics = Fields.orNote("metrics", metrics);
       if (outcome == Outcome.FAILED) {
         Wire.present("error", error);
       }

@@ -104,19 +104,26 @@ public record HistoryResource(
       return new Point(
           point.at(),
           point.tally() == null ? null : Jobs.of(point.tally()),
-          point.depth() == null ? null : new Depth(point.depth().due(), point.depth().running()));
+          point.depth() == null ? null : Depth.of(point.depth()));
     }
 
     JobHistory.Point point() {
       return new JobHistory.Point(
           at,
           jobs == null ? null : jobs.tally(),
-          depth == null ? null : new JobHistory.Depth(depth.due(), depth.running()));
+          depth == null
+              ? null
+              : new JobHistory.Depth(
+                  depth.due(), depth.running(), Duration.ofMillis(depth.oldestDueMs())));
     }
   }
 
-  /** Due and running jobs. */
-  public record Depth(long due, long running) {}
+  /** Due and running jobs, and how long the first due job had waited. */
+  public record Depth(long due, long running, long oldestDueMs) {
+    static Depth of(JobHistory.Depth depth) {
+      return new Depth(depth.due(), depth.running(), depth.oldest().toMillis());
+    }
+  }
 
   /** Jobs of one kind in one queue. */
   public record OfKind(String queue, String kind, Jobs jobs) {

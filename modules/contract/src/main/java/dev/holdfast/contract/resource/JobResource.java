@@ -5,10 +5,11 @@ import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.job.JobAttributes;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.value.Json;
 import java.time.Instant;
 import java.util.List;
@@ -181,7 +182,7 @@ public record JobResource(
    *     was searched for
    */
   public record Page(
-      List<JobResource> jobs, @Nullable JobId next, @Nullable Boolean searchComplete) {
+      List<JobResource> jobs, @Nullable JobCursor next, @Nullable Boolean searchComplete) {
     public Page {
       jobs = List.copyOf(Wire.present("jobs", jobs));
     }

@@ -3,6 +3,7 @@ package dev.holdfast.contract.resource;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param pausedAt since when it is paused by itself
  * @param workersPausedAt since when all workers are paused, and every queue with them
+ * @param pause who has paused it by itself; null for keys of one tenant
  */
 @JsonInclude(JsonInclude.Include.ALWAYS)
 public record QueueResource(
@@ -28,12 +30,13 @@ public record QueueResource(
     @Nullable Rate rateLimit,
     @Nullable Instant pausedAt,
     @Nullable Instant workersPausedAt,
+    @Nullable Paused pause,
     @Nullable Long oldestDueAgeMs) {
   public QueueResource {
     Wire.present("name", name);
   }
 
-  public static QueueResource of(QueueStatus queue) {
+  public static QueueResource of(QueueStatus queue, @Nullable Pause pause) {
     return new QueueResource(
         queue.name(),
         queue.due(),
@@ -45,6 +48,7 @@ public record QueueResource(
         queue.rateLimit() == null ? null : Rate.of(queue.rateLimit()),
         queue.pausedAt(),
         queue.workersPausedAt(),
+        Paused.of(pause),
         millis(queue.oldest()));
   }
 
@@ -68,6 +72,34 @@ public record QueueResource(
 
   private static @Nullable Long millis(@Nullable Duration duration) {
     return duration == null ? null : Long.valueOf(duration.toMillis());
+  }
+
+  /** Who has paused something, and why. */
+  @JsonInclude(JsonInclude.Include.ALWAYS)
+  public record Paused(Instant at, @Nullable String by, @Nullable String reason) {
+    public static @Nullable Paused of(@Nullable Pause pause) {
+      return pause == null ? null : new Paused(pause.at(), pause.by(), pause.reason());
+    }
+
+    public Pause pause() {
+      return new Pause(at, by, reason);
+    }
+  }
+
+  /** What may be said with a pause or its end. */
+  public record PauseRequest(@Nullable String reason) {
+    /** Nothing is said. */
+    public static final PauseRequest NONE = new PauseRequest(null);
+
+    public PauseRequest {
+      if (reason != null) {
+        dev.holdfast.model.value.Limits.reason(reason);
+      }
+    }
+
+    public Pause.Draft by(String caller) {
+      return new Pause.Draft(caller, reason);
+    }
   }
 
   /** How many jobs may start per period. */

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.ScheduledRun;
@@ -39,6 +40,7 @@ public record ScheduleResource(
     List<Instant> upcoming,
     @Nullable Instant lastFiredAt,
     @Nullable Instant pausedAt,
+    QueueResource.@Nullable Paused pause,
     @Nullable String fireError,
     @Nullable JsonNode payload,
     List<Run> lastRuns) {
@@ -56,7 +58,7 @@ public record ScheduleResource(
     lastRuns = lastRuns == null ? List.of() : List.copyOf(lastRuns);
   }
 
-  public static ScheduleResource of(ScheduleStatus status) {
+  public static ScheduleResource of(ScheduleStatus status, @Nullable Pause pause) {
     return new ScheduleResource(
         status.name(),
         status.cron(),
@@ -73,6 +75,7 @@ public record ScheduleResource(
         status.upcoming(UPCOMING),
         status.lastFiredAt(),
         status.pausedAt(),
+        QueueResource.Paused.of(pause),
         status.fireError(),
         Wire.tree(status.payload()),
         status.lastRuns().stream().map(Run::of).toList());

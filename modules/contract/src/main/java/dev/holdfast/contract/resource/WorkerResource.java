@@ -25,6 +25,7 @@ public record WorkerResource(
     long runningJobs,
     List<String> queues,
     int restarts,
+    int totalRestarts,
     @Nullable Instant lastRestart,
     @Nullable Instant nextRestart,
     @Nullable WorkerExit exit,
@@ -54,6 +55,7 @@ public record WorkerResource(
         worker.runningJobs(),
         worker.queues(),
         worker.restarts(),
+        worker.totalRestarts(),
         worker.lastRestart(),
         worker.nextRestart(),
         exit == null ? null : WorkerExit.of(exit),
@@ -77,6 +79,7 @@ public record WorkerResource(
         runningJobs,
         queues,
         restarts,
+        totalRestarts,
         lastRestart,
         nextRestart,
         exit == null ? null : exit.code(),
@@ -91,9 +94,13 @@ public record WorkerResource(
    * All workers.
    *
    * @param workersPausedAt since when all of them are paused; null when they are not
+   * @param workersPause who has paused them, for keys of all tenants
    */
   @JsonInclude(JsonInclude.Include.ALWAYS)
-  public record Workers(@Nullable Instant workersPausedAt, List<WorkerResource> workers) {
+  public record Workers(
+      @Nullable Instant workersPausedAt,
+      QueueResource.@Nullable Paused workersPause,
+      List<WorkerResource> workers) {
     public Workers {
       workers = List.copyOf(Wire.present("workers", workers));
     }

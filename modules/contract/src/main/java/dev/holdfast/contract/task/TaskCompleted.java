@@ -1,7 +1,9 @@
 package dev.holdfast.contract.task;
 
+import com.fasterxml.jackson.annotation.JsonAlias;
 import dev.holdfast.contract.json.Fields;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
@@ -20,7 +22,7 @@ public record TaskCompleted(
     String workerId,
     Outcome outcome,
     @Nullable Instant completedAt,
-    @Nullable Json output,
+    @JsonAlias("result") @Nullable Json output,
     @Nullable TaskError error,
     @Nullable Json metrics,
     @Nullable String cancelledDuringPhase,
@@ -66,6 +68,23 @@ public record TaskCompleted(
         throw Fields.wrong("error.retryAfterMs", "must be zero or more");
       }
     }
+
+    public Failure failure() {
+      return failure(category, code, message, stackTrace, retryable);
+    }
+
+    /** What is left out is as the category says. */
+    public static Failure failure(
+        FailureCategory category,
+        @Nullable String code,
+        String message,
+        @Nullable String stackTrace,
+        @Nullable Boolean retryable) {
+      Failure failure =
+          Failure.of(category, code == null ? Failure.HANDLER_FAILED : code, message)
+              .withStackTrace(stackTrace);
+      return retryable == null ? failure : failure.withRetryable(retryable);
+    }
   }
 
   public TaskCompleted {
@@ -88,25 +107,9 @@ public record TaskCompleted(
     if (outcome.isReleased() && metrics != null) {
       throw Fields.wrong("metrics", "does not belong to this outcome");
     }
-    Fields.text("cancelledDuringPhase", cancelledDuringPhase, Limits.NAME_CHARS);
-    Fields.small("metrics", metrics);
-    Fields.small("partialProgress", partialProgress);
-  }
-
-  /** Without what only names the attempt: a completion is the same with it and without. */
-  public TaskCompleted withoutAttemptId() {
-    return new TaskCompleted(
-        attempt,
-        null,
-        workerId,
-        outcome,
-        completedAt,
-        output,
-        error,
-        metrics,
-        cancelledDuringPhase,
-        partialProgress,
-        delayMs);
+    cancelledDuringPhase = Fields.shortened(cancelledDuringPhase, Limits.NAME_CHARS);
+    metrics = Fields.orNote("metrics", metrics);
+    partialProgress = Fields.orNote("partialProgress", partialProgress);
   }
 
   /**

@@ -19,7 +19,7 @@ public record TaskHeartbeat(
     if (progressPct != null && (progressPct < 0 || progressPct > 100)) {
       throw Fields.wrong("progressPct", "must be between 0 and 100");
     }
-    Fields.text("message", message, Limits.MESSAGE_CHARS);
+    message = Fields.shortened(message, Limits.MESSAGE_CHARS);
   }
 
   /**

@@ -12,6 +12,14 @@ public record TaskStarted(
     Fields.worker(workerId);
   }
 
-  /** What it is answered. */
-  public record Answer(boolean acknowledged, Instant serverTime) {}
+  /**
+   * What it is answered.
+   *
+   * @param taskToken a fresh one, when the one that was shown will not last much longer
+   */
+  public record Answer(
+      boolean acknowledged,
+      Instant serverTime,
+      @Nullable String taskToken,
+      @Nullable Instant tokenExpiresAt) {}
 }

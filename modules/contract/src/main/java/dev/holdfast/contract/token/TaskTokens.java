@@ -18,8 +18,6 @@ public final class TaskTokens {
   /** Clocks of two servers may differ a little. */
   private static final Duration LEEWAY = Duration.ofSeconds(30);
 
-  private static final Duration RENEWABLE = Duration.ofDays(1);
-
   private final SignedTokens tokens;
   private final TokenLifetime lifetime;
   private final InstantSource clock;
@@ -64,11 +62,11 @@ public final class TaskTokens {
   }
 
   /**
-   * The same for a token that has expired, by a day at most. It is good for its attempt only if
-   * that could not have got a fresh one in the meantime.
+   * The same for a token that has expired, however long ago. Whether it is good for anything, its
+   * attempt decides.
    */
   public Read readExpired(String token) throws TokenException {
-    return scope(tokens.verified(token, RENEWABLE));
+    return scope(tokens.verifiedWithoutExpiry(token));
   }
 
   /** Refuses a token that lacks a claim, or has one of another type. */

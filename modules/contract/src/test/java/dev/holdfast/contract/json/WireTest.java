@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.holdfast.contract.json.WireException.Kind;
+import dev.holdfast.contract.resource.JobRequest;
 import dev.holdfast.contract.task.TaskCompleted;
 import dev.holdfast.contract.task.TaskEnvelope;
 import dev.holdfast.contract.task.TaskHeartbeat;
 import dev.holdfast.contract.token.TaskTokens;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.RefusedException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -40,6 +42,43 @@ class WireTest {
             TaskHeartbeat.class);
     assertThat(snake).isEqualTo(camel);
     assertThat(camel.heartbeatAt()).isEqualTo(Instant.parse("2025-01-15T10:05:00Z"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"10", "10.0", "1e1", "1000e-2"})
+  void a_whole_number_may_have_a_point_or_an_exponent(String ten) {
+    String body = "{\"attempt\":%s,\"workerId\":\"w\",\"progressPct\":%s}".formatted(ten, ten);
+    TaskHeartbeat heartbeat = read(body, TaskHeartbeat.class);
+    assertThat(heartbeat.attempt()).isEqualTo(10);
+    assertThat(heartbeat.progressPct()).isEqualTo(10);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"attempt\":1,\"workerId\":\"w\",\"worker_id\":\"w\"}",
+        "{\"attempt\":1,\"worker_id\":\"a\",\"workerId\":\"b\"}",
+        "{\"attempt\":1,\"workerId\":\"w\",\"workerId\":\"w\"}"
+      })
+  void a_field_in_two_spellings_is_a_field_twice(String json) {
+    assertThat(refused(json).kind()).isEqualTo(WireException.Kind.MALFORMED);
+    assertThat(refused(json)).hasMessageContaining("names a field twice");
+  }
+
+  @Test
+  void a_payload_may_have_names_that_are_two_spellings_of_one() {
+    String payload = "{\"maxAttempts\":1,\"max_attempts\":2}";
+    JobRequest request =
+        read("{\"kind\":\"k\",\"payload\":" + payload + ",\"maxAttempts\":3}", JobRequest.class);
+    assertThat(request.payload()).isEqualTo(new Json(payload));
+    assertThatThrownBy(
+            () ->
+                read(
+                    "{\"kind\":\"k\",\"maxAttempts\":3,\"payload\":"
+                        + payload
+                        + ",\"max_attempts\":3}",
+                    JobRequest.class))
+        .hasMessageContaining("names a field twice");
   }
 
   @Test
@@ -83,7 +122,7 @@ class WireTest {
         "\"text\"",
         "{\"attempt\":\"1\",\"workerId\":\"w\"}",
         "{\"attempt\":1.5,\"workerId\":\"w\"}",
-        "{\"attempt\":1.0,\"workerId\":\"w\"}",
+        "{\"attempt\":1e19,\"workerId\":\"w\"}",
         "{\"attempt\":true,\"workerId\":\"w\"}",
         "{\"attempt\":null,\"workerId\":\"w\"}",
         "{\"attempt\":99999999999,\"workerId\":\"w\"}",
@@ -96,9 +135,7 @@ class WireTest {
         "{\"attempt\":1,\"workerId\":\"w\",\"heartbeatAt\":1736935500}",
         "{\"attempt\":1,\"workerId\":\"w\",\"heartbeatAt\":\"2025-02-30T10:00:00Z\"}",
         "{\"attempt\":1,\"workerId\":\"w\",\"heartbeatAt\":\"2025-01-15T10:00:00\"}",
-        "{\"attempt\":1,\"workerId\":\"w\",\"heartbeatAt\":\"-0001-01-15T10:00:00Z\"}",
-        "{\"attempt\":1,\"workerId\":\"w\",\"message\":\"\\ud800\"}",
-        "{\"attempt\":1,\"workerId\":\"w\",\"message\":\"\\u0000\"}"
+        "{\"attempt\":1,\"workerId\":\"w\",\"heartbeatAt\":\"-0001-01-15T10:00:00Z\"}"
       })
   void values_of_the_wrong_type_are_not_converted(String body) {
     assertThat(refused(body).kind()).isEqualTo(Kind.WRONG_VALUE);

@@ -12,9 +12,11 @@ import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.ops.Pause;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +31,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ResourcesTest {
   private static final List<String> OMITTED =
       List.of(JobStatus.PAYLOAD, JobStatus.RESULT, JobStatus.STACK_TRACE);
+
+  private static final Pause PAUSE =
+      new Pause(Instant.parse("2026-11-15T10:05:00Z"), "ada", "deploying");
 
   private static Map<String, Object> resources() {
     Map<String, Object> all = new LinkedHashMap<>();
@@ -65,10 +70,10 @@ class ResourcesTest {
     all.put("command", WorkerCommandResource.of(Samples.workerCommand()));
     all.put("key", KeyResource.of(Samples.key(true)));
     all.put("keyBare", KeyResource.of(Samples.key(false)));
-    all.put("queue", QueueResource.of(Samples.queue(true)));
-    all.put("queueBare", QueueResource.of(Samples.queue(false)));
-    all.put("schedule", ScheduleResource.of(Samples.schedule(true)));
-    all.put("scheduleBare", ScheduleResource.of(Samples.schedule(false)));
+    all.put("queue", QueueResource.of(Samples.queue(true), PAUSE));
+    all.put("queueBare", QueueResource.of(Samples.queue(false), null));
+    all.put("schedule", ScheduleResource.of(Samples.schedule(true), PAUSE));
+    all.put("scheduleBare", ScheduleResource.of(Samples.schedule(false), null));
     all.put("history", HistoryResource.of(Samples.history()));
     all.put("statistics", StatisticsResource.of(Samples.statistics()));
     return all;
@@ -122,7 +127,7 @@ class ResourcesTest {
     }
     for (boolean full : new boolean[] {true, false}) {
       reads(Samples.key(full), KeyResource::of, KeyResource::key);
-      reads(Samples.queue(full), QueueResource::of, QueueResource::status);
+      reads(Samples.queue(full), each -> QueueResource.of(each, null), QueueResource::status);
     }
     reads(Samples.attempt(null), AttemptResource::of, AttemptResource::toAttempt);
     reads(Samples.attempt(Samples.failure("s")), AttemptResource::of, AttemptResource::toAttempt);
@@ -130,7 +135,8 @@ class ResourcesTest {
     reads(cancellation(), CancellationResource::of, CancellationResource::cancellation);
     reads(Samples.worker(false), WorkerResource::of, WorkerResource::view);
     reads(Samples.workerCommand(), WorkerCommandResource::of, WorkerCommandResource::command);
-    reads(Samples.schedule(false), ScheduleResource::of, ScheduleResource::status);
+    reads(
+        Samples.schedule(false), each -> ScheduleResource.of(each, null), ScheduleResource::status);
     reads(Samples.history(), HistoryResource::of, HistoryResource::history);
     reads(Samples.statistics(), StatisticsResource::of, StatisticsResource::statistics);
   }

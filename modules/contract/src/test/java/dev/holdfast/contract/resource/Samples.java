@@ -189,6 +189,7 @@ final class Samples {
         1,
         List.of("default", "mail"),
         3,
+        5,
         full ? AT : null,
         full ? AT : null,
         full ? 137 : null,
@@ -265,7 +266,7 @@ final class Samples {
         some,
         List.of(
             new JobHistory.Point(AT, null, null),
-            new JobHistory.Point(AT, none, new JobHistory.Depth(5, 6)),
+            new JobHistory.Point(AT, none, new JobHistory.Depth(5, 6, Duration.ofSeconds(7))),
             new JobHistory.Point(AT, some, null)),
         List.of(new JobHistory.OfKind("default", "mail", some)),
         false);
