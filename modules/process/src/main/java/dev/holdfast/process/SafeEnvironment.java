@@ -15,7 +15,11 @@ public final class SafeEnvironment {
 
   public static Map<String, String> of(Map<String, String> environment) {
     return environment.entrySet().stream()
-        .filter(entry -> NAMES.contains(entry.getKey()) || entry.getKey().startsWith("LC_"))
+        .filter(entry -> isSafe(entry.getKey()))
         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+  }
+
+  static boolean isSafe(String name) {
+    return NAMES.contains(name) || name.startsWith("LC_");
   }
 }

@@ -10,6 +10,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ScrubbingStreamTest {
   private static final Scrubber SCRUBBER =
@@ -45,6 +46,15 @@ class ScrubbingStreamTest {
     }
     assertThat(all()).isEqualTo(SCRUBBER.scrub(whole)).isEqualTo(expected.toString());
     assertThat(SCRUBBER.scrub(all())).isEqualTo(all());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"done: known-to\n", "done: known-to", "done\nknown-to\n", "two\n", "two"})
+  void a_last_line_that_ends_as_a_secret_begins_is_handed_out(String text) {
+    try (ScrubbingStream stream = stream()) {
+      stream.write(text);
+    }
+    assertThat(all()).isEqualTo(text);
   }
 
   /** Without line ends, and longer than the part that is held back. */
