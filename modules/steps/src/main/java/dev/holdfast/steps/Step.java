@@ -24,6 +24,17 @@ public interface Step<T extends @Nullable Object> {
   /** Whether the other one is an earlier step of the same job. */
   boolean comesAfter(String other);
 
+  /** Whether an attempt needs nothing made ready for it. */
+  default boolean isPrepared() {
+    return true;
+  }
+
+  /**
+   * Makes ready what an attempt needs. Runs on a thread of its own, as an attempt does, but is
+   * none: when it fails in a way that may pass, no attempt is used.
+   */
+  default void prepare() throws Exception {}
+
   /** Runs on a thread of its own, which is interrupted when it should stop. */
   T attempt(Retry retry) throws Exception;
 

@@ -27,10 +27,10 @@ final class StepEvents {
     return entry(EventType.STEP_STARTED, about(attempt));
   }
 
-  /** The job continues at this step after a reset that an operator asked for. */
-  Report.Entry resumed(int attempt) {
+  /** The job continues at this step: in a new workspace, or by another attempt of the job. */
+  Report.Entry resumed(int attempt, Strategy after) {
     Map<String, Object> data = about(attempt);
-    data.put("strategy", Strategy.HARD_RESET.text());
+    data.put("strategy", after.text());
     return entry(EventType.RESUME_FROM_STEP, data);
   }
 

@@ -26,6 +26,7 @@ public final class StepLoop {
   final Map<String, Step.Failed> lastFailures = new ConcurrentHashMap<>();
   private volatile @Nullable StepAttempt<?> running;
   private int resets;
+  private boolean begun;
 
   /**
    * @param grace for an attempt that was told to stop
@@ -59,6 +60,7 @@ public final class StepLoop {
 
   /**
    * @throws dev.holdfast.model.job.FailedException when it cannot be healed here
+   * @throws UnpreparedException when what the step needs cannot be had now
    * @throws RedirectException when an operator wants to continue at another step
    * @throws InterruptedException when the job is to stop
    */
@@ -69,6 +71,13 @@ public final class StepLoop {
 
   void running(@Nullable StepAttempt<?> attempt) {
     running = attempt;
+  }
+
+  /** Whether this attempt of the job has begun no step so far. */
+  boolean beginsFirst() {
+    boolean first = !begun;
+    begun = true;
+    return first;
   }
 
   int resets() {

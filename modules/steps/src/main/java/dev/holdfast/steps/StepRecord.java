@@ -20,6 +20,9 @@ import org.slf4j.LoggerFactory;
 final class StepRecord {
   private static final Logger log = LoggerFactory.getLogger(StepRecord.class);
 
+  /** The class and strategy of an attempt that neither failed nor healed a failure. */
+  private static final String NONE = "none";
+
   private final Journal journal;
   private final Step<?> step;
   private final StepEvents events;
@@ -39,12 +42,15 @@ final class StepRecord {
    * An attempt begins.
    *
    * @param handledCommand the operator's request for which it begins
+   * @param reset whether the operator wants the steps from this one on dropped
+   * @param resumed after what the job continues at this step; null if it does not
    */
-  void began(int attempt, @Nullable Recovery handledCommand, boolean reset) {
+  void began(
+      int attempt, @Nullable Recovery handledCommand, boolean reset, @Nullable Strategy resumed) {
     List<Report.Entry> entries = new ArrayList<>();
-    if (reset) {
+    if (resumed != null) {
       // Before the first attempt that begins there.
-      entries.add(events.resumed(attempt - 1));
+      entries.add(events.resumed(attempt - 1, resumed));
     }
     if (handledCommand != null) {
       entries.add(events.acknowledged(handledCommand));
@@ -73,22 +79,25 @@ final class StepRecord {
         null,
         null,
         List.of(events.finished(attempt, saved.left(), from, took)));
-    timed(took, "done");
-    if (healed != null) {
-      count(StepLoop.ATTEMPTS, healed.attempt().failureClass(), healed.next(), "recovered");
-      count(StepLoop.RECOVERED, healed.attempt().failureClass(), healed.next(), null);
+    if (healed == null) {
+      timed(took, NONE, NONE, "done");
+    } else {
+      FailureClass kind = healed.attempt().failureClass();
+      timed(took, kind.text(), healed.next().text(), "done");
+      count(StepLoop.ATTEMPTS, kind, healed.next(), "recovered");
+      count(StepLoop.RECOVERED, kind, healed.next(), null);
     }
   }
 
   /** For an operator: it does not count, and what the operator asked is done next. */
   void stopped(int attempt, Duration took) {
-    timed(took, "stopped");
+    timed(took, NONE, NONE, "stopped");
     write(StepState.FAILED, attempt, false, List.of(events.stopped(attempt)));
   }
 
   /** The whole job is to stop, and may belong to another attempt by now. */
   void interrupted(int attempt, Duration took) {
-    timed(took, "stopped");
+    timed(took, NONE, NONE, "stopped");
     boolean interrupted = Thread.interrupted();
     try {
       write(StepState.INTERRUPTED, attempt, false, List.of(events.interrupted(attempt)));
@@ -101,8 +110,11 @@ final class StepRecord {
     }
   }
 
-  void timedOut(boolean wall) {
-    journal.metrics().count(wall ? StepLoop.WALL_TIMEOUTS : StepLoop.IDLE_TIMEOUTS, Map.of());
+  /**
+   * @param metric of the timer that ended the attempt
+   */
+  void timedOut(String metric, Decision decision) {
+    count(metric, decision.failureClass(), decision.strategy(), null);
   }
 
   /**
@@ -123,7 +135,7 @@ final class StepRecord {
         Text.excerpt(message, Summary.MOST_MESSAGE),
         decision.failureClass().text(),
         decision.strategy().text());
-    timed(took, "failed");
+    timed(took, decision.failureClass().text(), decision.strategy().text(), "failed");
     count(decision, before);
     write(
         StepState.FAILED,
@@ -140,7 +152,7 @@ final class StepRecord {
       count(StepLoop.ATTEMPTS, before.attempt().failureClass(), before.next(), "failed");
     }
     if (kind == FailureClass.STUCK_NO_PROGRESS && strategy != Strategy.SOFT_RESET) {
-      journal.metrics().count(StepLoop.NO_PROGRESS, Map.of());
+      count(StepLoop.NO_PROGRESS, kind, strategy, null);
     }
     if (strategy == Strategy.QUEUE_RETRY || strategy == Strategy.FAIL) {
       count(StepLoop.ATTEMPTS, kind, strategy, "exhausted");
@@ -150,17 +162,22 @@ final class StepRecord {
 
   private void count(
       String metric, FailureClass kind, Strategy strategy, @Nullable String outcome) {
+    journal.metrics().count(metric, tags(kind.text(), strategy.text(), outcome));
+  }
+
+  /** All series of a timer have the same tags, or receivers refuse them. */
+  private void timed(Duration took, String kind, String strategy, String outcome) {
+    journal.metrics().time(StepLoop.DURATION, tags(kind, strategy, outcome), took);
+  }
+
+  private static Map<String, String> tags(String kind, String strategy, @Nullable String outcome) {
     Map<String, String> tags = new LinkedHashMap<>();
-    tags.put("class", kind.text());
-    tags.put("strategy", strategy.text());
+    tags.put("class", kind);
+    tags.put("strategy", strategy);
     if (outcome != null) {
       tags.put("outcome", outcome);
     }
-    journal.metrics().count(metric, tags);
-  }
-
-  private void timed(Duration took, String outcome) {
-    journal.metrics().time(StepLoop.DURATION, Map.of("outcome", outcome), took);
+    return tags;
   }
 
   private void write(StepState state, int attempt, boolean reset, List<Report.Entry> entries) {

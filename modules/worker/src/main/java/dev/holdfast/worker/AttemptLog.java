@@ -3,24 +3,31 @@ package dev.holdfast.worker;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Failure;
 import dev.holdfast.worker.attempt.AttemptExecutor;
+import dev.holdfast.worker.attempt.AttemptMdc;
+import dev.holdfast.worker.config.FailureLog;
+import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.source.Metrics;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Makes attempts known: to the log, the metrics and the listeners of a worker. */
 final class AttemptLog {
   private static final Logger log = LoggerFactory.getLogger(AttemptLog.class);
 
   private final String worker;
+  private final FailureLog failureLog;
   private final Metrics metrics;
   private final List<JobListener> listeners;
 
-  AttemptLog(String worker, Metrics metrics, List<JobListener> listeners) {
-    this.worker = worker;
+  AttemptLog(WorkerOptions options, Metrics metrics, List<JobListener> listeners) {
+    this.worker = options.worker();
+    this.failureLog = options.failureLog();
     this.metrics = metrics;
     this.listeners = List.copyOf(listeners);
   }
@@ -54,14 +61,23 @@ final class AttemptLog {
     if (again) {
       metrics.count(Metrics.RETRIES, "code", code, 1);
     }
-    // Without the message, which is in the job: a log is read by more people than may see that.
-    log.warn(
-        "{} {} failed on {}: {}{}",
-        job.kind(),
-        job.lease(),
-        worker,
-        code,
-        again ? "; it is tried again" : "");
+    Level level = failureLog.level();
+    if (level != null) {
+      // On the thread that wrote the settlement, which does not have the attempt's context.
+      AttemptMdc.run(job, () -> logFailure(level, job, fail.failure(), again));
+    }
+  }
+
+  /** As text, because the exception itself may hold secrets that were taken out of the failure. */
+  private void logFailure(Level level, LeasedJob job, Failure failure, boolean again) {
+    log.atLevel(level)
+        .log(
+            "{} {} failed on {}{}: {}",
+            job.kind(),
+            job.lease(),
+            worker,
+            again ? " and is tried again" : "",
+            failure.detail());
   }
 
   void ended(AttemptExecutor attempt, @Nullable Settlement settlement, Ack ack) {

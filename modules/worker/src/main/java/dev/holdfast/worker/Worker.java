@@ -100,7 +100,7 @@ public final class Worker implements AutoCloseable {
             byName,
             slots,
             watchdog,
-            new AttemptLog(options.worker(), metrics, listeners),
+            new AttemptLog(options, metrics, listeners),
             this::wakeClaiming);
     this.claimer = new Claimer(source, options, slots, metrics, attempts);
     this.claiming = new Loop("claim", this::claim, claimer::releaseLostClaims);

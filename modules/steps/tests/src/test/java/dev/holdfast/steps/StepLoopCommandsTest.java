@@ -88,7 +88,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
     CompletableFuture<String> result = hangingOnce();
     commands.onCommand(held(CommandAction.TAKEOVER, "by hand"));
     await().atMost(SOON).until(() -> journal.acknowledged().equals(List.of("takeover")));
-    assertThat(journal.events()).containsExactly("started", "failed");
+    assertThat(journal.events()).containsExactly("resume.from_step", "started", "failed");
     commands.onCommand(PendingCommand.NONE);
     assertThat(result.get()).isEqualTo("made");
     assertThat(retries.getLast().last()).isNull();
@@ -102,7 +102,13 @@ class StepLoopCommandsTest extends StepLoopFixture {
     assertThat(resets).hasValue(1);
     assertThat(journal.events())
         .containsExactly(
-            "started", "failed", "resume.from_step", "control.recovery.ack", "started", "finished");
+            "resume.from_step",
+            "started",
+            "failed",
+            "resume.from_step",
+            "control.recovery.ack",
+            "started",
+            "finished");
     assertThat(journal.lines.get(2).handledCommand()).isEqualTo(Instant.EPOCH);
     assertThat(journal.data(EventType.RECOVERY_ACK)).containsEntry("requestedBy", "ada");
     assertThat(retries.getLast().operators().requests())
@@ -151,7 +157,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
     assertThatThrownBy(result::get)
         .isInstanceOf(ExecutionException.class)
         .hasCauseInstanceOf(InterruptedException.class);
-    assertThat(journal.events()).containsExactly("started", "failed");
+    assertThat(journal.events()).containsExactly("resume.from_step", "started", "failed");
     assertThat(journal.lines.getLast().state()).isEqualTo(StepState.INTERRUPTED);
   }
 

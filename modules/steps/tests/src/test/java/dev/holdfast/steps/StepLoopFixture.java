@@ -62,6 +62,14 @@ abstract class StepLoopFixture {
           .toList();
     }
 
+    List<Map<String, Object>> all(String type) {
+      return lines.stream()
+          .flatMap(line -> line.events().stream())
+          .filter(event -> event.type().equals(type))
+          .map(event -> map(event.data()))
+          .toList();
+    }
+
     Map<String, Object> data(String type) {
       return lines.stream()
           .flatMap(line -> line.events().stream())

@@ -45,10 +45,22 @@ public final class FolderStore implements ArtifactStore {
   private static final String NAME_OF_STORE = ".store";
 
   private final Path results;
+  private final Disk disk;
   private volatile String id = "";
+
+  /** Waits until a file or a folder is on disk. */
+  @FunctionalInterface
+  interface Disk {
+    void force(Path path, FileChannel open) throws IOException;
+  }
 
   /** The folder that has the artifacts of all jobs. */
   public FolderStore(Path root) {
+    this(root, (path, open) -> open.force(true));
+  }
+
+  FolderStore(Path root, Disk disk) {
+    this.disk = disk;
     this.results = root.toAbsolutePath().normalize().resolve("results");
   }
 
@@ -131,7 +143,7 @@ public final class FolderStore implements ArtifactStore {
     return Files.createDirectories(stagedBy(lease.job(), lease.attempt()));
   }
 
-  private static Artifact kept(String name, InputStream in, Path copy) throws IOException {
+  private Artifact kept(String name, InputStream in, Path copy) throws IOException {
     try {
       return copied(name, in, copy);
     } catch (IOException | RuntimeException e) {
@@ -140,7 +152,7 @@ public final class FolderStore implements ArtifactStore {
     }
   }
 
-  private static Artifact copied(String name, InputStream in, Path copy) throws IOException {
+  private Artifact copied(String name, InputStream in, Path copy) throws IOException {
     MessageDigest digest = sha256();
     long size = 0;
     try (FileChannel channel =
@@ -157,7 +169,7 @@ public final class FolderStore implements ArtifactStore {
         out.write(buffer, 0, read);
         size += read;
       }
-      channel.force(true);
+      disk.force(copy, channel);
     }
     return new Artifact(name, size, HexFormat.of().formatHex(digest.digest()));
   }
@@ -246,9 +258,9 @@ public final class FolderStore implements ArtifactStore {
   }
 
   /** Until its folder is on disk too, a moved file may be gone after a power cut. */
-  private static void sync(Path folder) throws IOException {
+  private void sync(Path folder) throws IOException {
     try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-      channel.force(true);
+      disk.force(folder, channel);
     }
   }
 

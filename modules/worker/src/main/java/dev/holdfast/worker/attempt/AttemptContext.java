@@ -7,6 +7,7 @@ import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.Journal;
 import dev.holdfast.worker.handler.Attachment;
@@ -149,7 +150,7 @@ final class AttemptContext implements JobContext {
 
   @Override
   public <T extends @Nullable Object> T step(
-      String id, Class<T> result, @Nullable Budgets own, Callable<T> body) {
+      String id, PayloadType<T> result, @Nullable Budgets own, Callable<T> body) {
     checkCancelled();
     try {
       return codeSteps.run(id, result, own == null ? steps.budgets() : own, body);

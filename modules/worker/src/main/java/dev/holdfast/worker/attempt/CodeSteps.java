@@ -5,6 +5,7 @@ import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.steps.Budgets;
 import dev.holdfast.steps.RedirectException;
 import dev.holdfast.steps.Step;
@@ -44,7 +45,8 @@ final class CodeSteps {
     }
   }
 
-  <T extends @Nullable Object> T run(String id, Class<T> type, Budgets budgets, Callable<T> body)
+  <T extends @Nullable Object> T run(
+      String id, PayloadType<T> type, Budgets budgets, Callable<T> body)
       throws InterruptedException {
     StepStatus before = begin(Limits.stepId(id));
     if (before.isDone() && !steps.isAskedFor(before)) {
@@ -58,7 +60,7 @@ final class CodeSteps {
   }
 
   @SuppressWarnings("NullAway") // A step without a result has none to decode.
-  private <T extends @Nullable Object> T decoded(@Nullable Json checkpoint, Class<T> type) {
+  private <T extends @Nullable Object> T decoded(@Nullable Json checkpoint, PayloadType<T> type) {
     return checkpoint == null || checkpoint.equals(NOTHING) ? null : codec.decode(checkpoint, type);
   }
 

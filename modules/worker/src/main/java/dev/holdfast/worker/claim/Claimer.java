@@ -50,6 +50,9 @@ public final class Claimer {
   private static final Duration ALMOST_DUE = Duration.ofMillis(20);
   private static final Duration SOON = Duration.ofSeconds(2);
 
+  /** Within this, a wake-up for a job that was claimed here has arrived. */
+  private static final Duration OWN_WAKE_UPS = Duration.ofSeconds(1);
+
   /**
    * When to check for jobs of a claim whose answer was lost, counted from the loss. The first check
    * may come too soon: the server may still carry out the statement, though its client no longer
@@ -85,6 +88,8 @@ public final class Claimer {
   private long claimedAt;
   private int turn;
   private @Nullable String drainingForSuspectOf;
+  private int wakeUpsOfOwnJobs;
+  private long ownJobsUntil;
   private boolean starved;
   private boolean claimOutcomeUnknown;
   private long lostAt;
@@ -234,10 +239,27 @@ public final class Claimer {
         wait = due.isNegative() ? DUE : due.plus(DUE);
       }
     }
-    if (wasNotified && claimed == 0) {
-      metrics.count(Metrics.ACQUIRE_FAILS, 1);
-    }
+    countLostRaces(wasNotified, claimed);
     return new Round(claimed, foundAll, wait);
+  }
+
+  /**
+   * A notification whose job another worker has claimed. It says no job, so for each job that was
+   * claimed here within the last second, one wake-up that finds nothing is taken for that job's.
+   */
+  private void countLostRaces(boolean wasNotified, int claimed) {
+    long now = nanos.getAsLong();
+    if (claimed > 0) {
+      wakeUpsOfOwnJobs += claimed;
+      ownJobsUntil = now + OWN_WAKE_UPS.toNanos();
+    } else if (wasNotified) {
+      if (wakeUpsOfOwnJobs > 0 && now - ownJobsUntil < 0) {
+        wakeUpsOfOwnJobs--;
+      } else {
+        wakeUpsOfOwnJobs = 0;
+        metrics.count(Metrics.ACQUIRE_FAILS, 1);
+      }
+    }
   }
 
   /** The next round starts with the queue after this one, so that none is asked twice in a row. */

@@ -25,6 +25,7 @@ import java.util.List;
  * @param healing what becomes of steps that fail or hang
  * @param unknownKinds how long a job of a kind that no live worker knows is left alone before it
  *     fails
+ * @param failureLog at which level failed attempts are logged
  */
 public record WorkerOptions(
     String worker,
@@ -37,11 +38,13 @@ public record WorkerOptions(
     Scratch scratch,
     ArtifactStore artifacts,
     Healing healing,
-    Duration unknownKinds) {
+    Duration unknownKinds,
+    FailureLog failureLog) {
   public static final int DEFAULT_CONCURRENCY = 10;
   public static final Duration DEFAULT_POLL = Duration.ofSeconds(1);
   public static final Duration DEFAULT_SHUTDOWN_TIMEOUT = Duration.ofSeconds(30);
   public static final Duration DEFAULT_UNKNOWN_KINDS = Duration.ofMinutes(5);
+  public static final FailureLog DEFAULT_FAILURE_LOG = FailureLog.WARN;
 
   public WorkerOptions {
     Limits.key("worker", worker);

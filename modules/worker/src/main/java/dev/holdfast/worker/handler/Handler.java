@@ -11,4 +11,10 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface Handler<T> {
   @Nullable Object handle(T payload, JobContext context) throws Exception;
+
+  /** Runs the jobs of a kind that have no payload, or one that it does not look at. */
+  @FunctionalInterface
+  interface WithoutPayload {
+    @Nullable Object handle(JobContext context) throws Exception;
+  }
 }

@@ -4,6 +4,7 @@ import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.steps.Budgets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -113,13 +114,24 @@ public interface JobContext {
     return step(id, result, null, body);
   }
 
+  /** The same for results whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */
+  default <T extends @Nullable Object> T step(String id, PayloadType<T> result, Callable<T> body) {
+    return step(id, result, null, body);
+  }
+
   /**
    * The same with budgets of its own.
    *
    * @param budgets null for those of the worker
    */
+  default <T extends @Nullable Object> T step(
+      String id, Class<T> result, @Nullable Budgets budgets, Callable<T> body) {
+    return step(id, PayloadType.of(result), budgets, body);
+  }
+
+  /** The same for results whose type has parameters, with budgets of its own. */
   <T extends @Nullable Object> T step(
-      String id, Class<T> result, @Nullable Budgets budgets, Callable<T> body);
+      String id, PayloadType<T> result, @Nullable Budgets budgets, Callable<T> body);
 
   /** The same for a step without a result. */
   default void step(String id, Work body) {

@@ -2,6 +2,7 @@ package dev.holdfast.worker.handler;
 
 import dev.holdfast.model.job.JobDefaults;
 import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.PayloadType;
 import java.util.List;
@@ -29,6 +30,15 @@ public record Kind<T>(
     JobDefaults defaults) {
   public Kind {
     Limits.kind(name);
+    if (payload.type() == Void.class || payload.type() == void.class) {
+      throw new IllegalArgumentException(
+          "kind '"
+              + name
+              + "': no payload is a Void. A handler without one is registered without a type:"
+              + " handle(\""
+              + name
+              + "\", context -> …)");
+    }
     artifacts = List.copyOf(artifacts);
     artifacts.forEach(Limits::artifactName);
   }
@@ -36,6 +46,11 @@ public record Kind<T>(
   /** For payloads of a class, such as a record. */
   public static <T> Kind<T> of(String name, Class<T> payload, Handler<T> handler) {
     return of(name, PayloadType.of(payload), handler);
+  }
+
+  /** For jobs without a payload; whatever payload one has is passed over. */
+  public static Kind<Json> of(String name, Handler.WithoutPayload handler) {
+    return of(name, Json.class, (payload, context) -> handler.handle(context));
   }
 
   /** For payloads whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */

@@ -28,6 +28,7 @@ public final class Reaper {
   private final LongSupplier nanos;
   private boolean unavailable;
   private boolean waiting;
+  private long waitingSince;
   private long reapFrom;
 
   public Reaper(JobSource source, Timings timings, Metrics metrics, LongSupplier nanos) {
@@ -40,7 +41,8 @@ public final class Reaper {
   /** Reaps no lease before a whole lease has passed. */
   Reaper waitingFirst() {
     waiting = true;
-    reapFrom = nanos.getAsLong() + waitAfterOutage().toNanos();
+    waitingSince = nanos.getAsLong();
+    reapFrom = waitingSince + waitAfterOutage().toNanos();
     return this;
   }
 
@@ -55,6 +57,12 @@ public final class Reaper {
       sweep(false);
       if (mayReap()) {
         sweep(true).forEach(this::report);
+      } else {
+        // The grace period of a cancel that was requested since then is not lengthened: its worker
+        // can be told, and can answer.
+        source
+            .endCancelled(Duration.ofNanos(nanos.getAsLong() - waitingSince))
+            .forEach(this::report);
       }
     } catch (SourceBusyException busy) {
       unavailable = true;
@@ -104,6 +112,7 @@ public final class Reaper {
       Duration wait = waitAfterOutage();
       unavailable = false;
       waiting = true;
+      waitingSince = now;
       reapFrom = now + wait.toNanos();
       log.info("leases are not reaped for {} s after the outage", wait.toMillis() / 1000.0);
     } else if (waiting && now - reapFrom >= 0) {

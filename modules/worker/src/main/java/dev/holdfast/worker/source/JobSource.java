@@ -92,6 +92,14 @@ public interface JobSource {
   Map<String, Integer> sweep(Timings timings, boolean reapLeases);
 
   /**
+   * Ends attempts that were asked to cancel less than {@code age} ago and did not stop in time,
+   * while {@link #sweep} reaps nothing; answers how many, by reason.
+   */
+  default Map<String, Integer> endCancelled(Duration age) {
+    return Map.of();
+  }
+
+  /**
    * Enqueues the jobs of schedules that are due. The answer is how long until the next one is;
    * empty when there is none, or where a server does it.
    */

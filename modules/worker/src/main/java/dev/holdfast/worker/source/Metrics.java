@@ -1,10 +1,14 @@
 package dev.holdfast.worker.source;
 
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.steps.StepLoop;
 import dev.holdfast.steps.StepMetrics;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -30,6 +34,7 @@ public final class Metrics implements StepMetrics {
   private final Map<String, LongAdder> counters = new ConcurrentHashMap<>();
   private final Map<String, LongAdder> nanos = new ConcurrentHashMap<>();
   private final Map<String, Timing> timings = new ConcurrentHashMap<>();
+  private final List<TimeListener> timeListeners = new CopyOnWriteArrayList<>();
   private final Map<String, LongSupplier> gauges = new ConcurrentHashMap<>();
 
   /**
@@ -49,6 +54,16 @@ public final class Metrics implements StepMetrics {
         }) {
       count(name, 0);
     }
+    for (String reason : new String[] {"stale", "ended", "timeout"}) {
+      count(RECOVERED, "reason", reason, 0);
+    }
+    for (String code : new String[] {Failure.HANDLER_FAILED, Failure.ATTEMPT_TIMEOUT}) {
+      count(RETRIES, "code", code, 0);
+    }
+    StepSeries.of((name, tags) -> count(name, tags, 0));
+    Map<String, String> done = Map.of("class", "none", "strategy", "none", "outcome", "done");
+    count(tagged(StepLoop.DURATION + "_count", done), 0);
+    nanos.put(tagged(StepLoop.DURATION + "_sum", done), new LongAdder());
     for (String name : new String[] {CLAIM_TIME, RUN_TIME, QUEUE_WAIT}) {
       time(name, Duration.ZERO, 0);
     }
@@ -81,12 +96,14 @@ public final class Metrics implements StepMetrics {
     return tagged(name, Map.of(tag, value));
   }
 
+  // Sorted: names of several processes are summed, and maps have an order in each process.
   private static String tagged(String name, Map<String, String> tags) {
     return tags.isEmpty()
         ? name
-        : tags.entrySet().stream()
-            .map(tag -> tag.getKey() + "=\"" + tag.getValue().replace("\"", "'") + "\"")
-            .collect(Collectors.joining(",", name + "{", "}"));
+        : new TreeMap<>(tags)
+            .entrySet().stream()
+                .map(tag -> tag.getKey() + "=\"" + tag.getValue().replace("\"", "'") + "\"")
+                .collect(Collectors.joining(",", name + "{", "}"));
   }
 
   /** The tags follow the name's ending. */
@@ -94,10 +111,26 @@ public final class Metrics implements StepMetrics {
   public void time(String name, Map<String, String> tags, Duration took) {
     count(tagged(name + "_count", tags), 1);
     nanos.computeIfAbsent(tagged(name + "_sum", tags), n -> new LongAdder()).add(took.toNanos());
+    timeListeners.forEach(listener -> listener.timed(name, tags, took));
   }
 
   public void time(String name, Duration took) {
     time(name, took, 1);
+    timeListeners.forEach(listener -> listener.timed(name, Map.of(), took));
+  }
+
+  /** Told of each time by itself, for receivers that compute percentiles. */
+  @FunctionalInterface
+  public interface TimeListener {
+    /**
+     * @param name ends with {@code _seconds}
+     */
+    void timed(String name, Map<String, String> tags, Duration took);
+  }
+
+  /** Adds a listener for all times from now on. */
+  public void onTime(TimeListener listener) {
+    timeListeners.add(listener);
   }
 
   private void time(String name, Duration took, int times) {
@@ -127,6 +160,13 @@ public final class Metrics implements StepMetrics {
     }
     LongSupplier gauge = gauges.get(name);
     return gauge == null ? 0 : gauge.getAsLong();
+  }
+
+  /** Without counters at 0: a receiver that adds them up needs no others. */
+  public Map<String, Double> counted() {
+    Map<String, Double> all = snapshot();
+    all.entrySet().removeIf(each -> each.getValue() == 0 && !gauges.containsKey(each.getKey()));
+    return all;
   }
 
   /** Everything, by name; times in seconds. */

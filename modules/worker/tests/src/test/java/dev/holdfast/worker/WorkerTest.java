@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
 /** A worker claims, runs and settles. */
@@ -123,7 +124,8 @@ class WorkerTest extends WorkerFixture {
                 Samples.SCRATCH,
                 Samples.STORE,
                 Samples.HEALING,
-                Duration.ZERO),
+                Duration.ZERO,
+                WorkerOptions.DEFAULT_FAILURE_LOG),
             Samples.CODEC,
             List.of(Kind.of(Samples.KIND, Json.class, (payload, context) -> null)),
             List.of(),
@@ -261,25 +263,24 @@ class WorkerTest extends WorkerFixture {
   }
 
   @Test
-  void a_failed_attempt_is_logged_with_job_worker_and_code() {
+  void a_failed_attempt_is_logged_once_with_job_worker_message_and_stack_trace() {
     LeasedJob job = Samples.job();
     source.with(job);
     try (CapturedLog log = CapturedLog.of(AttemptLog.class)) {
       Worker worker =
           worker(
                   (payload, context) -> {
-                    throw FailedException.of(FailureCategory.USER_CODE, "OOPS", "for their eyes");
+                    throw FailedException.of(FailureCategory.USER_CODE, "OOPS", "no such page");
                   })
               .start();
       until(() -> !log.lines(Level.WARN).isEmpty());
       assertThat(log.lines(Level.WARN))
-          .containsExactly(
-              Samples.KIND
-                  + " "
-                  + job.lease()
-                  + " failed on "
-                  + worker.name()
-                  + ": OOPS; it is tried again");
+          .singleElement(InstanceOfAssertFactories.STRING)
+          .startsWith(
+              "%s %s failed on %s and is tried again: OOPS: no such page\n%s"
+                  .formatted(
+                      Samples.KIND, job.lease(), worker.name(), FailedException.class.getName()))
+          .contains("\tat " + WorkerTest.class.getName());
     }
   }
 

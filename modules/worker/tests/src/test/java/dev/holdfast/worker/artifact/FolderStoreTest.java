@@ -13,6 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -48,6 +50,27 @@ class FolderStoreTest {
 
   private Path published() {
     return store.path(job, NAME);
+  }
+
+  @Test
+  void a_file_is_on_disk_before_it_is_moved_and_its_folders_after_it() throws IOException {
+    List<String> forced = new ArrayList<>();
+    store =
+        new FolderStore(
+            folder,
+            (path, open) ->
+                forced.add(
+                    "%s %s %s"
+                        .formatted(
+                            folder.resolve("results").relativize(path),
+                            Files.isRegularFile(path) ? Files.readString(path) : "folder",
+                            Files.exists(published()) ? "moved" : "staged")));
+    ArtifactStore.Staged staged = staged(1, "one");
+    String copy = ".staged/%s/1/%s".formatted(job, NAME);
+    assertThat(forced).containsExactly(copy + " one staged");
+    assertThat(staged.publish()).isTrue();
+    assertThat(forced)
+        .containsExactly(copy + " one staged", job + " folder moved", " folder moved");
   }
 
   @Test

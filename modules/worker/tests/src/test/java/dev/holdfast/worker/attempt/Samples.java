@@ -125,7 +125,8 @@ public final class Samples {
         SCRATCH,
         STORE,
         HEALING,
-        Duration.ZERO);
+        Duration.ZERO,
+        WorkerOptions.DEFAULT_FAILURE_LOG);
   }
 
   public static AttemptServices services(MemorySource source, Outbox outbox) {

@@ -139,6 +139,19 @@ class ClaimerTest {
   }
 
   @Test
+  void notifications_of_jobs_that_were_claimed_here_are_not_counted() {
+    source.with(Samples.job(), Samples.job());
+    for (int i = 0; i < 3; i++) {
+      claimer.onNotification();
+      claimer.runOnce();
+    }
+    assertThat(metrics.value(Metrics.ACQUIRE_FAILS)).isZero();
+    claimer.onNotification();
+    claimer.runOnce();
+    assertThat(metrics.value(Metrics.ACQUIRE_FAILS)).isEqualTo(1);
+  }
+
+  @Test
   void jobs_that_could_not_be_started_are_released() {
     LeasedJob first = Samples.job();
     LeasedJob second = Samples.job();
@@ -191,7 +204,8 @@ class ClaimerTest {
             Samples.SCRATCH,
             Samples.STORE,
             Samples.HEALING,
-            Duration.ZERO);
+            Duration.ZERO,
+            WorkerOptions.DEFAULT_FAILURE_LOG);
     Claimer careful = new Claimer(source, busy, slots, metrics, (job, claimedAt) -> start(job));
     source.depth = 10;
     source.with(Samples.job());
@@ -243,7 +257,8 @@ class ClaimerTest {
         Samples.SCRATCH,
         Samples.STORE,
         Samples.HEALING,
-        Duration.ZERO);
+        Duration.ZERO,
+        WorkerOptions.DEFAULT_FAILURE_LOG);
   }
 
   @Test

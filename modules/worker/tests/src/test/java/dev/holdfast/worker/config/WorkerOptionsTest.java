@@ -23,7 +23,8 @@ class WorkerOptionsTest {
         Samples.SCRATCH,
         Samples.STORE,
         Samples.HEALING,
-        Duration.ZERO);
+        Duration.ZERO,
+        WorkerOptions.DEFAULT_FAILURE_LOG);
   }
 
   private static void assertRefused(

@@ -46,6 +46,7 @@ public final class MemorySource implements JobSource {
   final List<Publication> published = new CopyOnWriteArrayList<>();
   public final List<String> queuesAsked = new CopyOnWriteArrayList<>();
   public final List<Boolean> sweeps = new CopyOnWriteArrayList<>();
+  public final List<Duration> cancelledSince = new CopyOnWriteArrayList<>();
 
   /** Called with the name of each verb before it does anything: may throw, or wait. */
   public volatile Consumer<String> before = verb -> {};
@@ -276,6 +277,13 @@ public final class MemorySource implements JobSource {
     called("sweep");
     sweeps.add(reapLeases);
     return reapLeases ? recovered : Map.of();
+  }
+
+  @Override
+  public Map<String, Integer> endCancelled(Duration age) {
+    called("endCancelled");
+    cancelledSince.add(age);
+    return Map.of();
   }
 
   @Override
