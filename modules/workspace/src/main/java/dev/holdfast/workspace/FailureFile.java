@@ -26,7 +26,9 @@ record FailureFile(Path folder, Codec codec) {
     content.put("attempt", failure.attempt());
     content.put("failureClass", failure.failureClass().text());
     content.put("failureSignature", failure.signature());
-    content.put("diffHash", String.valueOf(failure.diffHash()));
+    if (failure.diffHash() != null) {
+      content.put("diffHash", failure.diffHash());
+    }
     content.put("strategy", next.text());
     content.put("summary", summary);
     content.put("at", Instant.now().toString());

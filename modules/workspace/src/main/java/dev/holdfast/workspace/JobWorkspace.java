@@ -141,8 +141,11 @@ final class JobWorkspace {
       log.warn("a workspace has changed while no step ran, and is rebuilt: {}", what);
       scope.host().log("── the workspace has changed while no step ran, and is rebuilt: " + what);
       return true;
-    } catch (GitException e) {
-      throw e.asStepFailure();
+    } catch (GitException unreadable) {
+      String what = scope.scrubber().scrub(String.valueOf(unreadable.getMessage()));
+      log.warn("a workspace cannot be looked at, and is rebuilt: {}", what);
+      scope.host().log("── the workspace cannot be looked at, and is rebuilt: " + what);
+      return true;
     }
   }
 
@@ -161,7 +164,7 @@ final class JobWorkspace {
       for (int before = 1; before < index; before++) {
         replay(fresh, before);
       }
-      Workspace open = Workspace.open(folder, scope.site().git());
+      Workspace open = fresh.using(scope.site().git());
       workspace = open;
       forgetOlder(workspaces);
       return open;

@@ -6,6 +6,7 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.process.SafeEnvironment;
 import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.steps.UnpreparedException;
 import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
@@ -21,11 +22,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Runs the steps of a workspace job in its scratch folder, and publishes their patches. */
 final class WorkspaceHandler implements Handler<WorkspaceJob> {
   /** Between asking a runtime to end and killing it; less where a handler has less to stop. */
   private static final Duration GRACE = Duration.ofSeconds(10);
+
+  private static final Logger log = LoggerFactory.getLogger(WorkspaceHandler.class);
+  private static final Duration FIRST_WAIT = Duration.ofSeconds(5);
+  private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
+  // About eight hours; then it is a failure of the job, which has few.
+  private static final int MOST_WAITS = 100;
 
   private final Workspaces workspaces;
   private final Codec codec;
@@ -53,11 +62,31 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
           new WorkspaceRun(scope, steps.loop()).run(steps.known(), context.steps().budgets());
       publish(context, result);
       return result;
+    } catch (UnpreparedException notNow) {
+      throw later(context, String.valueOf(notNow.getMessage()));
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       context.checkCancelled();
       throw stopped;
     }
+  }
+
+  /** At no cost to the job or its steps: neither has failed. Another worker may have more luck. */
+  private static RuntimeException later(JobContext context, String why) {
+    int attempt = context.lease().attempt();
+    if (attempt > MOST_WAITS) {
+      return FailedException.of(FailureCategory.INFRASTRUCTURE, "WORKSPACE_UNPREPARED", why);
+    }
+    Duration delay = delay(attempt);
+    log.warn("{}: its workspace could not be prepared; again in {}: {}", context.id(), delay, why);
+    context.log("── the workspace could not be prepared, again in %s: %s".formatted(delay, why));
+    context.event("workspace:unprepared", Map.of("message", why, "seconds", delay.toSeconds()));
+    return context.snooze(delay);
+  }
+
+  static Duration delay(int attempt) {
+    return Duration.ofSeconds(
+        Math.min(LONGEST_WAIT.toSeconds(), FIRST_WAIT.toSeconds() << Math.min(attempt - 1, 10)));
   }
 
   private WorkspaceRun.Site site(JobContext context) {

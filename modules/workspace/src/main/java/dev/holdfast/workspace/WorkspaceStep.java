@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,8 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
   private final StepHistory history;
   private final JobWorkspace workspace;
   private final Patches patches;
+  private @Nullable StepRuntime runtime;
+  private @Nullable Workspace prepared;
 
   WorkspaceStep(WorkspaceRun.Scope scope, int index, StepHistory history, JobWorkspace workspace) {
     this.scope = scope;
@@ -83,13 +86,24 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
     return scope.job().indexOf(other) < index;
   }
 
+  /** Before each attempt, what is in the workspace is looked at. */
+  @Override
+  public boolean isPrepared() {
+    return false;
+  }
+
+  @Override
+  public void prepare() throws IOException {
+    runtime = new StepRuntime(scope, task, index);
+    prepared = workspace.ready(index, this::showProgress);
+  }
+
   @Override
   public Outcome attempt(Retry retry) throws IOException, InterruptedException {
     history.began(task.id(), retry.attempt());
-    StepRuntime runtime = new StepRuntime(scope, task, index);
-    Workspace open = StepAttempt.withTimersPaused(() -> workspace.ready(index, this::showProgress));
     Instant startedAt = Instant.now();
-    String summary = runtime.run(open.work(), retry);
+    String summary =
+        Objects.requireNonNull(runtime).run(Objects.requireNonNull(prepared).work(), retry);
     return new Outcome(StepAttempt.withTimersPaused(this::changes), summary, startedAt);
   }
 
@@ -120,6 +134,7 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
                         "the workspace was deleted while the step ran"));
     try {
       Changes changes = open.changes(scope.site().patchBytes());
+      changes.warnings().forEach(this::warn);
       if (scope.scrubber().findsIn(changes.patch())) {
         // Changes cannot be scrubbed and stay what they are.
         throw new StepException(
@@ -133,6 +148,12 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
     } catch (GitException e) {
       throw e.asStepFailure();
     }
+  }
+
+  private void warn(String warning) {
+    String shown = scope.scrubber().scrub(warning);
+    log.warn("step {}: {}", task.id(), shown);
+    scope.host().log("── " + shown);
   }
 
   @Override

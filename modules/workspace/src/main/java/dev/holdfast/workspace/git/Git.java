@@ -1,5 +1,7 @@
 package dev.holdfast.workspace.git;
 
+import static java.util.stream.Collectors.joining;
+
 import dev.holdfast.process.Command;
 import dev.holdfast.process.LineListener;
 import dev.holdfast.process.NoSuchProgramException;
@@ -10,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
@@ -87,7 +90,7 @@ public final class Git {
           Map.entry("http.lowSpeedLimit", "1"),
           Map.entry("http.lowSpeedTime", "300"));
 
-  private final Path home;
+  private final Path folder;
   private final Map<String, String> allowed;
   private final Duration timeout;
   private final Duration silence;
@@ -95,13 +98,13 @@ public final class Git {
   private final Consumer<String> progress;
 
   private Git(
-      Path home,
+      Path folder,
       Map<String, String> allowed,
       Duration timeout,
       Duration silence,
       BooleanSupplier cancelled,
       Consumer<String> progress) {
-    this.home = home.toAbsolutePath();
+    this.folder = folder.toAbsolutePath();
     this.allowed = Map.copyOf(allowed);
     this.timeout = timeout;
     this.silence = silence;
@@ -112,13 +115,14 @@ public final class Git {
   /**
    * The git on the PATH.
    *
-   * @param home an empty folder, which it takes for its user's
+   * @param folder where it may leave what it needs for a call
    * @param allowed variables the operator lets through: PATH, SSH_AUTH_SOCK, proxies
    */
-  public static Git installed(Path home, Map<String, String> allowed) throws IOException {
+  public static Git installed(Path folder, Map<String, String> allowed) throws IOException {
     Git git =
-        new Git(Files.createDirectories(home), allowed, TIMEOUT, SILENCE, () -> false, line -> {});
-    String said = String.join(" ", git.run(Place.of(home), "version"));
+        new Git(
+            Files.createDirectories(folder), allowed, TIMEOUT, SILENCE, () -> false, line -> {});
+    String said = String.join(" ", git.run(Place.ROOT, "version"));
     Matcher version = VERSION.matcher(said);
     if (!version.matches() || !isEnough(version)) {
       // Older ones do not read their settings from the environment, and so would not be safe.
@@ -134,29 +138,28 @@ public final class Git {
 
   /** The same git, whose calls end when the hook says so. */
   public Git cancelledBy(BooleanSupplier hook) {
-    return new Git(home, allowed, timeout, silence, hook, progress);
+    return new Git(folder, allowed, timeout, silence, hook, progress);
   }
 
   /** The same git, each of whose calls may take so long. */
   public Git within(Duration time) {
-    return new Git(home, allowed, time, silence, cancelled, progress);
+    return new Git(folder, allowed, time, silence, cancelled, progress);
   }
 
   /** The same git, whose servers may be silent for so long. */
   Git silentFor(Duration time) {
-    return new Git(home, allowed, timeout, time, cancelled, progress);
+    return new Git(folder, allowed, timeout, time, cancelled, progress);
   }
 
   /** The same git, which reports the progress of a clone or a fetch. */
   public Git telling(Consumer<String> listener) {
-    return new Git(home, allowed, timeout, silence, cancelled, listener);
+    return new Git(folder, allowed, timeout, silence, cancelled, listener);
   }
 
   /** Where git works: a folder, variables and settings for this place alone. */
   record Place(Path folder, Map<String, String> variables, Map<String, String> settings) {
-    static Place of(Path folder) {
-      return new Place(folder, Map.of(), Map.of());
-    }
+    /** Where no program has put a repository. */
+    static final Place ROOT = new Place(Path.of("/"), Map.of(), Map.of());
 
     static Place gitDir(Path gitDir) {
       return new Place(gitDir, Map.of("GIT_DIR", gitDir.toString()), Map.of());
@@ -195,13 +198,15 @@ public final class Git {
     return start(place, out, () -> {}, new ArrayDeque<>(), arguments);
   }
 
-  void run(Place place, Consumer<String> out, Onlooker onlooker, String... arguments)
+  /** What it said beside, such as warnings: its last lines. */
+  List<String> run(Place place, Consumer<String> out, Onlooker onlooker, String... arguments)
       throws IOException {
     Deque<String> lastLines = new ArrayDeque<>();
     int exit = start(place, out, onlooker, lastLines, arguments);
     if (exit != 0) {
-      throw GitException.failed(arguments[0], exit, List.copyOf(lastLines));
+      throw GitException.failed(arguments[0], exit, List.copyOf(lastLines), asksServer(arguments));
     }
+    return List.copyOf(lastLines);
   }
 
   void checkCancelled() {
@@ -233,8 +238,7 @@ public final class Git {
     try {
       tree =
           ProcessTree.start(
-              new Command(
-                  commandLine(arguments), place.folder(), environment(place, home, allowed)),
+              new Command(commandLine(arguments), place.folder(), environment(place, allowed)),
               MOST_PER_LINE,
               taking,
               new LineListener() {
@@ -251,7 +255,7 @@ public final class Git {
     } catch (NoSuchProgramException missing) {
       throw GitException.unusable("install git: " + missing.getMessage(), missing);
     }
-    boolean shows = List.of(arguments).contains(WITH_PROGRESS);
+    boolean shows = asksServer(arguments);
     int exit =
         ended(
             tree,
@@ -266,6 +270,10 @@ public final class Git {
       throw GitException.unusable("git " + arguments[0] + " printed a line that is too long", null);
     }
     return exit;
+  }
+
+  private static boolean asksServer(String... arguments) {
+    return List.of(arguments).contains(WITH_PROGRESS);
   }
 
   private int ended(ProcessTree tree, Onlooker onlooker, String verb) throws IOException {
@@ -325,14 +333,19 @@ public final class Git {
     return line;
   }
 
-  private static Map<String, String> environment(
-      Place place, Path home, Map<String, String> allowed) {
+  Path folder() {
+    return folder;
+  }
+
+  private static Map<String, String> environment(Place place, Map<String, String> allowed) {
     Map<String, String> all = new HashMap<>();
     all.put("PATH", "/usr/local/bin:/usr/bin:/bin");
     all.put("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
     all.putAll(allowed);
-    all.put("HOME", home.toString());
-    all.put("XDG_CONFIG_HOME", home.toString());
+    all.computeIfPresent("PATH", (name, path) -> absolute(path));
+    // No home: a folder would be one for programs to write to.
+    all.put("HOME", "/dev/null");
+    all.put("XDG_CONFIG_HOME", "/dev/null");
     all.put("LC_ALL", "C");
     all.put("GIT_CONFIG_NOSYSTEM", "1");
     all.put("GIT_CONFIG_GLOBAL", "/dev/null");
@@ -356,5 +369,10 @@ public final class Git {
     all.put("GIT_CONFIG_COUNT", Integer.toString(count));
     all.putAll(place.variables());
     return all;
+  }
+
+  /** Git works in folders of programs: what it starts is not looked for there. */
+  private static String absolute(String path) {
+    return Arrays.stream(path.split(":")).filter(one -> one.startsWith("/")).collect(joining(":"));
   }
 }

@@ -11,12 +11,15 @@ import org.jspecify.annotations.Nullable;
 public final class GitException extends IOException {
   private static final long serialVersionUID = 1L;
 
-  // Git speaks English to us. What it says of networks and disks may pass; this does not.
+  // Git speaks English to us. What it says of networks may pass; this, of a server, does not. Of
+  // the
+  // files here it says the same, and there it may pass: who has closed a folder can open it again.
   private static final Pattern FOR_EVER =
       Pattern.compile(
           "couldn't find remote ref|does not appear to be a git repository|repository .*not found"
-              + "|Repository not found|does not exist|returned error: 40[0134]|not our ref"
-              + "|Authentication failed|could not read (?:Username|Password)|Permission denied"
+              + "|Repository not found|repository '.*' does not exist|returned error: 40[0134]"
+              + "|not our ref|Authentication failed|could not read (?:Username|Password)"
+              + "|Permission denied \\(|Permission to .* denied"
               + "|Host key verification failed|dubious ownership|transport '.*' not allowed",
           Pattern.CASE_INSENSITIVE);
 
@@ -32,12 +35,15 @@ public final class GitException extends IOException {
     this.exit = exit;
   }
 
-  static GitException failed(String verb, int exit, List<String> lastLines) {
+  /**
+   * @param asksServer whether what it said is about a server
+   */
+  static GitException failed(String verb, int exit, List<String> lastLines, boolean asksServer) {
     String said = String.join("\n", lastLines);
     return new GitException(
         "git %s failed with exit code %d%s"
             .formatted(verb, exit, said.isEmpty() ? "" : ": " + said),
-        FOR_EVER.matcher(said).find()
+        asksServer && FOR_EVER.matcher(said).find()
             ? FailureClass.DETERMINISTIC_REPO
             : FailureClass.TRANSIENT_RUNTIME,
         exit,
@@ -58,6 +64,11 @@ public final class GitException extends IOException {
         FailureClass.TRANSIENT_RUNTIME,
         NONE,
         null);
+  }
+
+  /** Something here is not as it should be; a program may have done it. */
+  static GitException local(String message) {
+    return new GitException(message, FailureClass.TRANSIENT_RUNTIME, NONE, null);
   }
 
   static GitException repository(String message) {

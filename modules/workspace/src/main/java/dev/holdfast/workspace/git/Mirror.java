@@ -46,18 +46,19 @@ final class Mirror {
         () -> {
           String commit = commit(recorded);
           git.run(place(), "update-ref", "refs/holdfast/kept/" + commit, commit);
-          // A copy: whatever the program does to its objects, the others' are not the same files.
-          cloneTo(work, "--no-hardlinks", "--no-checkout");
+          cloneTo(work, "--no-checkout");
           cloneTo(shadow, "--bare");
           return commit;
         });
   }
 
   private void cloneTo(Path target, String... options) throws IOException {
-    List<String> arguments = new ArrayList<>(List.of("clone", "--quiet", "--local", "--template="));
+    // Copies: whatever a program does to objects that it can reach, others' are not the same files.
+    List<String> arguments =
+        new ArrayList<>(List.of("clone", "--quiet", "--local", "--no-hardlinks", "--template="));
     arguments.addAll(List.of(options));
     arguments.addAll(List.of("--", gitDir.toString(), target.toString()));
-    git.run(Git.Place.of(cache), arguments.toArray(String[]::new));
+    git.run(Git.Place.ROOT, arguments.toArray(String[]::new));
   }
 
   /** Whether it was damaged; then it is deleted, and the next use makes a new one. */
@@ -103,6 +104,7 @@ final class Mirror {
         git::checkCancelled,
         () -> {
           StaleGitLocks.clear(gitDir, git::checkCancelled);
+          OwnGitDir.renew(gitDir);
           return work.done();
         });
   }
@@ -156,7 +158,7 @@ final class Mirror {
     Path fresh = cache.resolve(name + ".new");
     FileTrees.delete(fresh);
     git.run(
-        remote(Git.Place.of(cache)),
+        remote(Git.Place.ROOT),
         "clone",
         "--progress",
         "--bare",
@@ -165,6 +167,7 @@ final class Mirror {
         "--",
         repository.address(),
         fresh.toString());
+    OwnGitDir.renew(fresh);
     Files.move(fresh, gitDir, StandardCopyOption.ATOMIC_MOVE);
   }
 

@@ -8,7 +8,7 @@ public final class PatchTooLargeException extends IOException {
 
   PatchTooLargeException(long most) {
     super(
-        "the step's patch is larger than %,d bytes: let .gitignore name what it need not keep, or raise workspace.patchMegabytes"
+        "the step's patch is larger than %,d bytes: let .gitignore name what it need not keep, or raise workspace.patchSize"
             .formatted(most));
   }
 }

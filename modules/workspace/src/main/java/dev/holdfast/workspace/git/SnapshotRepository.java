@@ -2,35 +2,30 @@ package dev.holdfast.workspace.git;
 
 import dev.holdfast.worker.artifact.FileTrees;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Our own git folder beside the program's. It looks at the program's files, never at its .git: what
- * the program commits, configures or deletes there changes nothing here and runs nothing here.
+ * Our own objects and indexes beside the program's clone. It looks at the program's files, never at
+ * its .git: what the program commits, configures or deletes there changes nothing here and runs
+ * nothing here. A program can write here, too, as it has the worker's user: so each call has a
+ * {@link OwnGitDir} with nothing in it but what we wrote, and an index that was changed meanwhile
+ * is made again.
  */
 final class SnapshotRepository {
-  // The last word on every file: its bytes as they are, whatever a .gitattributes says.
-  private static final String ATTRIBUTES =
-      "* -text -ident -filter !working-tree-encoding !diff !whitespace\n";
-
-  private static final Map<String, String> SETTINGS =
-      Map.of(
-          // Names that only Windows and macOS would stumble over are names.
-          "core.protectNTFS", "false",
-          "core.protectHFS", "false",
-          "core.ignoreCase", "false",
-          "core.precomposeUnicode", "false",
-          "advice.addEmbeddedRepo", "false");
+  // A folder that git has not looked into, and that holds no file it knows.
+  private static final String UNREADABLE = "warning: could not open directory ";
 
   private static final String GITLINK = "160000";
   private static final String SEED = ".holdfast.seed";
@@ -38,41 +33,96 @@ final class SnapshotRepository {
   private final Path work;
   private final Path gitDir;
   private final Git git;
+  private final SnapshotCalls calls;
+  private final Map<Path, KnownIndex> indexes;
+  private final LfsFiles lfs;
+
+  /** An index as we left it. */
+  private record KnownIndex(String hash, FileTime modified) {}
 
   SnapshotRepository(Path gitDir, Path work, Git git) {
+    this(gitDir, work, git, new ConcurrentHashMap<>(), new LfsFiles(work));
+  }
+
+  private SnapshotRepository(
+      Path gitDir, Path work, Git git, Map<Path, KnownIndex> indexes, LfsFiles lfs) {
     this.gitDir = gitDir;
     this.work = work;
     this.git = git;
+    this.calls = new SnapshotCalls(gitDir.resolve("objects"), work, git);
+    this.indexes = indexes;
+    this.lfs = lfs;
   }
 
-  Path gitDir() {
-    return gitDir;
+  SnapshotRepository using(Git other) {
+    return new SnapshotRepository(gitDir, work, other, indexes, lfs);
   }
 
-  void prepare() throws IOException {
-    Path info = Files.createDirectories(gitDir.resolve("info"));
-    Files.writeString(info.resolve("attributes"), ATTRIBUTES);
+  boolean isWhole() {
+    return Files.isDirectory(gitDir, LinkOption.NOFOLLOW_LINKS)
+        && Files.isDirectory(calls.objects(), LinkOption.NOFOLLOW_LINKS);
   }
 
   String treeOf(String commit) throws IOException {
-    return git.run(place(fresh()), "rev-parse", "--verify", commit + "^{tree}").getFirst();
+    return calls
+        .run(new SnapshotCalls.Call(commit, fresh()), "rev-parse", "--verify", commit + "^{tree}")
+        .getFirst();
+  }
+
+  /**
+   * What is in the folder.
+   *
+   * @param warnings what is not in the tree, though it is there
+   */
+  record Snapshot(String tree, List<String> warnings, List<Submodules.Submodule> submodules) {}
+
+  /** What git must not look into, and which of it are submodules. */
+  private record Excluded(List<String> pathspecs, List<Submodules.Submodule> submodules) {
+    Excluded() {
+      this(new ArrayList<>(), new ArrayList<>());
+    }
+
+    void add(String printed) {
+      pathspecs.add(FileNames.around(":(exclude,top,literal)", printed, "") + "\n");
+    }
+
+    void clear() {
+      pathspecs.clear();
+      submodules.clear();
+    }
   }
 
   /** The tree of all files that are there and not ignored, or are known from the base. */
-  String snapshot(String base) throws IOException {
-    Path index = indexCopy(base);
-    List<String> excluded = seeThrough(index);
-    Path pathspecs = gitDir.resolve("pathspecs");
-    Files.writeString(pathspecs, ":/\n" + String.join("", excluded));
-    git.run(place(index), "add", "--all", "--pathspec-from-file=" + pathspecs);
-    return keep(index);
+  Snapshot snapshot(String base) throws IOException {
+    SnapshotCalls.Call call = new SnapshotCalls.Call(base, indexCopy(base));
+    Excluded excluded = seeThrough(call);
+    if (usesLfs(call)) {
+      excludeLfs(call, excluded);
+    }
+    List<String> said = new ArrayList<>();
+    calls.withFile(
+        ":/\n" + String.join("", excluded.pathspecs()),
+        file ->
+            said.addAll(
+                calls.run(
+                    call, line -> {}, () -> {}, "add", "--all", "--pathspec-from-file=" + file)));
+    List<String> warnings = new ArrayList<>();
+    for (String line : said) {
+      if (line.startsWith(UNREADABLE)) {
+        warnings.add(line.substring(UNREADABLE.length()) + ": it is not in the patch");
+      } else if (!line.startsWith("warning: ") && !line.startsWith("hint: ")) {
+        // A file it knows, and cannot look at: it would count as unchanged.
+        throw GitException.local("the changes could not be collected: " + line);
+      }
+    }
+    return new Snapshot(keep(call), warnings, excluded.submodules());
   }
 
   /** The patch is the same on every machine: all options that affect it are here. */
   void diff(String base, String tree, Path patch, long most) throws IOException {
     Files.deleteIfExists(patch);
-    git.run(
-        place(fresh()),
+    calls.run(
+        new SnapshotCalls.Call(base, fresh()),
         line -> {},
         () -> {
           if (Files.exists(patch) && Files.size(patch) > most) {
@@ -104,8 +154,8 @@ final class SnapshotRepository {
 
   List<String> names(String base, String tree) throws IOException {
     List<String> names = Collections.synchronizedList(new ArrayList<>());
-    git.run(
-        place(fresh()),
+    calls.run(
+        new SnapshotCalls.Call(base, fresh()),
         line -> names.add(FileNames.read(line)),
         () -> {},
         "diff-tree",
@@ -120,18 +170,18 @@ final class SnapshotRepository {
 
   /** The tree that the patch makes of the base. No file of the program is touched. */
   String applied(String base, Path patch) throws IOException {
-    Path index = indexCopy(base);
+    SnapshotCalls.Call call = new SnapshotCalls.Call(base, indexCopy(base));
     if (Files.size(patch) > 0) {
-      apply(index, patch);
+      apply(call, patch);
     }
-    return git.run(place(index), "write-tree").getFirst();
+    return calls.run(call, "write-tree").getFirst();
   }
 
   /** Makes the program's files those of the tree, also when this was begun before and cut off. */
   void checkOut(String base, String tree) throws IOException {
-    Path index = indexCopy(base);
-    git.run(place(index), "read-tree", "--reset", "-u", tree);
-    Files.move(index, indexOf(tree), StandardCopyOption.ATOMIC_MOVE);
+    SnapshotCalls.Call call = new SnapshotCalls.Call(base, indexCopy(base));
+    calls.run(call, "read-tree", "--reset", "-u", tree);
+    keep(call.index(), tree);
   }
 
   // ---- repositories inside the work tree
@@ -141,27 +191,25 @@ final class SnapshotRepository {
    * goes inside where the index knows a file already: so each gets one, which the add removes.
    * Submodules stay what they are, ids; one whose files were put there without a .git is a folder.
    *
-   * @return pathspecs of folders that git must not look into
+   * @return folders that git must not look into
    */
-  private List<String> seeThrough(Path index) throws IOException {
-    List<String> excluded = new ArrayList<>();
-    List<String> patches = look(index, excluded);
+  private Excluded seeThrough(SnapshotCalls.Call call) throws IOException {
+    Excluded excluded = new Excluded();
+    List<String> patches = look(call, excluded);
     while (!patches.isEmpty()) {
-      Path patch = gitDir.resolve("seeds.patch");
-      Files.writeString(patch, String.join("", patches));
-      apply(index, patch);
+      calls.withFile(String.join("", patches), patch -> apply(call, patch));
       // There may be others inside of those.
       excluded.clear();
-      patches = look(index, excluded);
+      patches = look(call, excluded);
     }
     return excluded;
   }
 
-  private List<String> look(Path index, List<String> excluded) throws IOException {
+  private List<String> look(SnapshotCalls.Call call, Excluded excluded) throws IOException {
     List<String> folders = Collections.synchronizedList(new ArrayList<>());
     List<String> links = Collections.synchronizedList(new ArrayList<>());
-    git.run(
-        place(index),
+    calls.run(
+        call,
         line -> {
           // A tab in a name is quoted.
           int tab = line.indexOf('\t');
@@ -183,7 +231,11 @@ final class SnapshotRepository {
       Path folder = inWork(printed);
       if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS) && !FileTrees.isEmpty(folder)) {
         if (Files.exists(folder.resolve(".git"), LinkOption.NOFOLLOW_LINKS)) {
-          excluded.add(FileNames.around(":(exclude,top,literal)", printed, "") + "\n");
+          excluded.add(printed);
+          excluded
+              .submodules()
+              .add(
+                  new Submodules.Submodule(FileNames.read(printed), folder, link.split(" ", 3)[1]));
         } else {
           patches.add(unlink(printed, link.split(" ", 3)[1]));
         }
@@ -218,6 +270,51 @@ final class SnapshotRepository {
             FileNames.around("a/", printed, ""), FileNames.around("b/", printed, ""), commit);
   }
 
+  // ---- files of git-lfs
+
+  private boolean usesLfs(SnapshotCalls.Call call) throws IOException {
+    for (String printed : calls.run(call, "ls-files", "--", ":(glob)**/.gitattributes")) {
+      Path file = inWork(printed);
+      if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+          && Files.readString(file, StandardCharsets.ISO_8859_1).contains("filter=lfs")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void excludeLfs(SnapshotCalls.Call call, Excluded excluded) throws IOException {
+    List<String> touched = Collections.synchronizedList(new ArrayList<>());
+    calls.run(
+        call,
+        touched::add,
+        () -> {},
+        "diff-files",
+        "--raw",
+        "--no-abbrev",
+        "--ignore-submodules=all");
+    for (String line : touched) {
+      // ":100644 100644 <id in the index> <zeros> M\t<name>"
+      int tab = line.indexOf('\t');
+      String[] fields = line.substring(0, Math.max(0, tab)).split(" ", -1);
+      if (fields.length == 5
+          && fields[4].equals("M")
+          && lfs.isContentOf(fields[2], line.substring(tab + 1))) {
+        excluded.add(line.substring(tab + 1));
+      }
+    }
+  }
+
+  /** What is in the submodules, and in no patch. */
+  List<String> warnings(Snapshot snapshot) throws IOException {
+    List<String> all = new ArrayList<>(snapshot.warnings());
+    Submodules submodules = new Submodules(git, SnapshotCalls.SETTINGS);
+    for (Submodules.Submodule one : snapshot.submodules()) {
+      submodules.warning(one).ifPresent(all::add);
+    }
+    return all;
+  }
+
   // ---- indexes
 
   // An index remembers what each file looked like, so that only touched ones are read. There is one
@@ -232,56 +329,60 @@ final class SnapshotRepository {
 
   private Path indexCopy(String base) throws IOException {
     if (!Files.isDirectory(work, LinkOption.NOFOLLOW_LINKS)) {
-      throw GitException.repository("the work folder " + work + " is gone, or no folder");
+      throw GitException.local("the work folder " + work + " is gone, or no folder");
     }
     Path index = fresh();
     // Left by a git that was killed; no other process writes here.
     Files.deleteIfExists(index.resolveSibling(index.getFileName() + ".lock"));
     Files.deleteIfExists(index);
-    Path known = indexOf(base);
-    forgetAllBut(known);
-    if (!Files.exists(known)) {
-      git.run(place(index), "read-tree", base);
-      Files.move(index, known, StandardCopyOption.ATOMIC_MOVE);
+    Path stored = indexOf(base);
+    forgetAllBut(stored);
+    if (!isCopied(stored, index)) {
+      Files.deleteIfExists(index);
+      calls.run(new SnapshotCalls.Call(base, index), "read-tree", base);
     }
-    // With its time: a file that is not older may have changed without looking different.
-    Files.copy(known, index, StandardCopyOption.COPY_ATTRIBUTES);
     return index;
   }
 
-  private String keep(Path index) throws IOException {
-    String tree = git.run(place(index), "write-tree").getFirst();
-    Files.move(index, indexOf(tree), StandardCopyOption.ATOMIC_MOVE);
+  /** False when it is not as we left it: a program could hide changes from git with another. */
+  private boolean isCopied(Path stored, Path index) throws IOException {
+    KnownIndex left = indexes.get(stored);
+    if (left == null || !Files.isRegularFile(stored, LinkOption.NOFOLLOW_LINKS)) {
+      return false;
+    }
+    Files.copy(stored, index);
+    if (!Sha256.of(index).equals(left.hash())) {
+      return false;
+    }
+    // With its time: a file that is not older may have changed without looking different.
+    Files.setLastModifiedTime(index, left.modified());
+    return true;
+  }
+
+  private String keep(SnapshotCalls.Call call) throws IOException {
+    String tree = calls.run(call, "write-tree").getFirst();
+    keep(call.index(), tree);
     return tree;
   }
 
+  private void keep(Path index, String tree) throws IOException {
+    Path stored = indexOf(tree);
+    indexes.put(stored, new KnownIndex(Sha256.of(index), Files.getLastModifiedTime(index)));
+    Files.move(index, stored, StandardCopyOption.ATOMIC_MOVE);
+  }
+
   private void forgetAllBut(Path known) throws IOException {
-    try (DirectoryStream<Path> indexes = Files.newDirectoryStream(gitDir, "index-*")) {
-      for (Path index : indexes) {
+    try (DirectoryStream<Path> all = Files.newDirectoryStream(gitDir, "index-*")) {
+      for (Path index : all) {
         if (!index.equals(known)) {
           Files.delete(index);
+          indexes.remove(index);
         }
       }
     }
   }
 
-  private void apply(Path index, Path patch) throws IOException {
-    git.run(
-        place(index), "apply", "--cached", "--whitespace=nowarn", "-p1", "--", patch.toString());
-  }
-
-  private Git.Place place(Path index) {
-    Map<String, String> settings = new HashMap<>(SETTINGS);
-    Path exclude = work.resolve(".git/info/exclude");
-    if (Files.isRegularFile(exclude, LinkOption.NOFOLLOW_LINKS)) {
-      settings.put("core.excludesFile", exclude.toString());
-    }
-    return new Git.Place(
-        work,
-        Map.of(
-            "GIT_DIR", gitDir.toString(),
-            "GIT_WORK_TREE", work.toString(),
-            "GIT_INDEX_FILE", index.toString()),
-        settings);
+  private void apply(SnapshotCalls.Call call, Path patch) throws IOException {
+    calls.run(call, "apply", "--cached", "--whitespace=nowarn", "-p1", "--", patch.toString());
   }
 }

@@ -61,12 +61,24 @@ public final class Workspace {
   private final SnapshotRepository shadow;
   private State state;
 
-  private Workspace(Path folder, Git git, State state) {
+  private Workspace(Path folder, Git git, State state, SnapshotRepository shadow) {
     this.folder = folder;
-    this.work = folder.resolve("work");
+    this.work = work(folder);
     this.git = git;
-    this.shadow = new SnapshotRepository(folder.resolve("shadow.git"), work, git);
+    this.shadow = shadow;
     this.state = state;
+  }
+
+  private Workspace(Path folder, Git git, State state) {
+    this(folder, git, state, new SnapshotRepository(shadow(folder), work(folder), git));
+  }
+
+  private static Path work(Path folder) {
+    return folder.resolve("work");
+  }
+
+  private static Path shadow(Path folder) {
+    return folder.resolve("shadow.git");
   }
 
   /**
@@ -104,11 +116,10 @@ public final class Workspace {
     FileTrees.delete(folder);
     Files.createDirectories(folder);
     Workspace made = new Workspace(folder, git, new State("", "", 0));
-    String commit = mirror.cloneTo(made.work, folder.resolve("shadow.git"), recorded);
+    String commit = mirror.cloneTo(made.work, shadow(folder), recorded);
     made.checkOut(commit, repository);
-    made.shadow.prepare();
     // Not the commit's own tree: line endings and the like may have been converted on the way.
-    made.state = new State(commit, made.shadow.snapshot(made.shadow.treeOf(commit)), 0);
+    made.state = new State(commit, made.shadow.snapshot(made.shadow.treeOf(commit)).tree(), 0);
     made.state.write(folder);
     return made;
   }
@@ -132,6 +143,11 @@ public final class Workspace {
     return new Workspace(place, git, State.read(place));
   }
 
+  /** The same one, with another git. What it knows stays known, and is not read from its files. */
+  public synchronized Workspace using(Git other) {
+    return new Workspace(folder, other, state, shadow.using(other));
+  }
+
   /** Where the program works. */
   public Path work() {
     return work;
@@ -150,13 +166,13 @@ public final class Workspace {
   /** Whether all of it is there; a program may have deleted its own folder, and ours beside it. */
   public boolean isWhole() {
     return Files.isDirectory(work, LinkOption.NOFOLLOW_LINKS)
-        && Files.isDirectory(shadow.gitDir(), LinkOption.NOFOLLOW_LINKS)
+        && shadow.isWhole()
         && State.isIn(folder);
   }
 
   /** Of the files as they are now; those that git ignores do not count. */
   public synchronized String tree() throws IOException {
-    return shadow.snapshot(state.tree());
+    return shadow.snapshot(state.tree()).tree();
   }
 
   /** What differs between two trees, for people. */
@@ -181,10 +197,15 @@ public final class Workspace {
   /** Since the last step; throws {@link PatchTooLargeException} when the patch is larger. */
   public synchronized Changes changes(long mostPatchBytes) throws IOException {
     Path patch = folder.resolve("changes.patch");
-    String tree = shadow.snapshot(state.tree());
-    shadow.diff(state.tree(), tree, patch, mostPatchBytes);
+    SnapshotRepository.Snapshot now = shadow.snapshot(state.tree());
+    shadow.diff(state.tree(), now.tree(), patch, mostPatchBytes);
     return new Changes(
-        state.tree(), tree, patch, Sha256.of(patch), shadow.names(state.tree(), tree));
+        state.tree(),
+        now.tree(),
+        patch,
+        Sha256.of(patch),
+        shadow.names(state.tree(), now.tree()),
+        shadow.warnings(now));
   }
 
   /** The step is done; the next one begins here. */
@@ -213,7 +234,7 @@ public final class Workspace {
           name, "it leads to tree %s and led to %s".formatted(applied, tree), null);
     }
     shadow.checkOut(state.tree(), tree);
-    String seen = shadow.snapshot(tree);
+    String seen = shadow.snapshot(tree).tree();
     if (!seen.equals(tree)) {
       throw new ReplayException(name, "other files differ: " + shown(tree, seen), null);
     }

@@ -124,7 +124,7 @@ class WorkspaceHandlerTest extends WorkspaceFixture {
     JobId id = enqueued("large");
     working();
     await(id, JobState.FAILED);
-    assertThat(failure(id).message()).contains("larger than 10,000 bytes", "patchMegabytes");
+    assertThat(failure(id).message()).contains("larger than 10,000 bytes", "workspace.patchSize");
   }
 
   @Test

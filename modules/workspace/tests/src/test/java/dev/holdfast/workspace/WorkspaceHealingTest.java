@@ -83,6 +83,7 @@ class WorkspaceHealingTest extends WorkspaceFixture {
             "started",
             "failed",
             "self_heal.escalated",
+            "resume.from_step",
             "started",
             "finished");
     assertThat(patch(id, "build")).contains("product").doesNotContain("broken");

@@ -129,6 +129,26 @@ class HostileWorkspaceTest {
     assertThat(folder.resolve("ran")).doesNotExist();
   }
 
+  // ---- neighbours
+
+  @Test
+  void a_program_that_overwrites_its_objects_damages_no_other_workspace() throws Exception {
+    source();
+    Workspace mine = create("mine");
+    Workspace other = create("other");
+    assertThat(sh(folder, "find mine other cache -type f -links +1")).isEmpty();
+    assertThat(sh(folder, "stat -c %a cache/*.git")).isEqualTo("700");
+    sh(
+        mine.work(),
+        """
+        for f in $(find .. -path '*/objects/*' -type f); do chmod u+w $f; echo rubbish > $f; done
+        """);
+    sh(other.work(), "echo four >> a.txt");
+    assertThat(other.changes().changedFiles()).containsExactly("a.txt");
+    assertThat(sh(folder.resolve("cache"), "cd *.git; git fsck --full 2>&1")).isEmpty();
+    assertThat(create("next").changes().isEmpty()).isTrue();
+  }
+
   // ---- repositories inside
 
   @Test
@@ -177,16 +197,21 @@ class HostileWorkspaceTest {
     Workspace workspace = withSubmodule();
     assertThat(workspace.work().resolve("li b")).isEmptyDirectory();
     assertThat(workspace.changes().isEmpty()).isTrue();
+    assertThat(workspace.changes().warnings()).isEmpty();
     sh(
         workspace.work(),
         "git -c protocol.file.allow=always -c submodule.'li b'.url="
             + folder.resolve("library")
             + " submodule --quiet update --init");
+    assertThat(workspace.changes().warnings()).as("as its commit has it").isEmpty();
     sh(workspace.work().resolve("li b"), traps() + "echo x >> a.txt; echo y > new");
     sh(folder, "rm -f ran");
     sh(workspace.work(), "echo z > z.txt");
     Changes changes = workspace.changes();
     assertThat(changes.changedFiles()).containsExactly("z.txt");
+    assertThat(changes.warnings())
+        .containsExactly(
+            "'li b' is a submodule, what was changed in it is not in the patch: .gitattributes, a.txt, new");
     assertThat(folder.resolve("ran")).doesNotExist();
     workspace.accept(changes);
     Workspace again = create("again");

@@ -55,7 +55,12 @@ class WorkspaceTest {
     Path patch =
         Files.move(changes.patch(), folder.resolve("step-000" + workspace.steps() + ".patch"));
     return new Changes(
-        changes.base(), changes.tree(), patch, changes.diffHash(), changes.changedFiles());
+        changes.base(),
+        changes.tree(),
+        patch,
+        changes.diffHash(),
+        changes.changedFiles(),
+        changes.warnings());
   }
 
   private static void replay(Workspace workspace, Changes step) throws IOException {
