@@ -36,9 +36,9 @@ final class HealthRow {
   }
 
   /** Before a process is started. */
-  void starting(int restarts, boolean paused) {
+  void starting(int restarts, int totalRestarts, boolean paused) {
     incarnation++;
-    registry.processes().starting(place(), restarts, paused);
+    registry.processes().starting(place(), restarts, totalRestarts, paused);
     exists = true;
     spawnWritten = false;
   }
@@ -68,7 +68,7 @@ final class HealthRow {
    */
   void ended(ProcessEnd end, boolean paused, boolean startsAtOnce) {
     if (!exists) {
-      starting(0, paused);
+      starting(0, 0, paused);
     }
     if (end.isFailure()) {
       // The status 'failed' is only reached from 'crashed'.

@@ -8,6 +8,7 @@ import dev.holdfast.queue.recover.ReapResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiPredicate;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -37,11 +38,17 @@ final class JobRecovery {
   private final String supervisor;
   private final LongSupplier nanos;
   private final List<Ended> all = new ArrayList<>();
+  private final LongAdder requeued = new LongAdder();
+  private final LongAdder ended = new LongAdder();
 
   JobRecovery(WorkerRegistry registry, String supervisor, LongSupplier nanos) {
     this.registry = registry;
     this.supervisor = supervisor;
     this.nanos = nanos;
+  }
+
+  Supervisor.Recovered recovered() {
+    return new Supervisor.Recovered(requeued.sum(), ended.sum());
   }
 
   void requeue(String component, long pid, String reason) {
@@ -77,6 +84,8 @@ final class JobRecovery {
                 supervisor,
                 WorkerHealth.namePrefix(ended.component(), Machine.name(), ended.pid()),
                 ended.reason());
+    requeued.add(reaped.requeued().size());
+    this.ended.add(reaped.ended().size());
     if (!reaped.requeued().isEmpty() || !reaped.ended().isEmpty()) {
       log.warn(
           "{} (pid {}): requeued {}, ended {}",

@@ -3,6 +3,7 @@ package dev.holdfast.supervisor;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.model.value.Plural;
 import dev.holdfast.process.Companion;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -134,7 +135,10 @@ final class ProcessRun {
       }
       case Liveness.Verdict.Alive() -> {
         if (isHealthy() && restarts.resetIfHealthy(liveness.healthyFor(now))) {
-          log.info("{} has been healthy for long enough: its restart count is 0", component);
+          log.info(
+              "{} has been healthy for long enough: its backoff starts anew ({} in total)",
+              component,
+              Plural.of(restarts.total(), "restart"));
           row.restartsReset();
         }
       }
@@ -152,6 +156,8 @@ final class ProcessRun {
 
   /** How it ended, once it is no longer alive. */
   ProcessEnd end(long now, Restarts restarts) {
+    // One that ended at once was never seen alive, and its exit is stored with its pid.
+    row.spawned(process);
     if (stop == null) {
       // Its last report says whether it was asked to stop.
       row.read().forEach(report -> onReport(report, now));

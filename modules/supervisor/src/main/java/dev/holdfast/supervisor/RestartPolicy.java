@@ -6,8 +6,10 @@ import java.time.Duration;
  * How often a worker that crashes is started again, and how soon.
  *
  * @param rapidLimit restarts within the window after which it has failed: it cannot even start
- * @param lifetimeLimit restarts in total after which it has failed, however slowly they come
- * @param resetAfter how long it must be healthy until its restarts are counted from zero
+ * @param lifetimeLimit restarts in total after which it has failed, however slowly they come and
+ *     however healthy it was between them
+ * @param resetAfter how long it must be healthy until the rapid restarts and the backoff are
+ *     counted from zero
  */
 public record RestartPolicy(
     int rapidLimit,

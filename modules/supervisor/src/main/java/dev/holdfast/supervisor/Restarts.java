@@ -6,13 +6,16 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Counts the restarts of one worker and decides what follows a crash. Only a healthy time resets
- * the count: neither a pause nor a start by an operator does.
+ * Counts the restarts of one worker and decides what follows a crash. There are two counts: a
+ * healthy time resets the one that the backoff follows, and never the total, which catches a worker
+ * that crashes every half hour. A pause and a resume reset neither; a restart by an operator resets
+ * both.
  */
 final class Restarts {
   private final RestartPolicy policy;
   private final Deque<Long> times = new ArrayDeque<>();
   private int count;
+  private int total;
 
   Restarts(RestartPolicy policy) {
     this.policy = policy;
@@ -27,8 +30,14 @@ final class Restarts {
     record GiveUp(String why) implements Next {}
   }
 
+  /** Since it was last healthy for long enough: what the backoff follows. */
   int count() {
     return count;
+  }
+
+  /** Since its supervisor or an operator started it. */
+  int total() {
+    return total;
   }
 
   /**
@@ -42,8 +51,8 @@ final class Restarts {
       return new Next.GiveUp(
           Plural.of(times.size(), "restart") + " within " + shown(policy.rapidWindow()));
     }
-    if (count >= policy.lifetimeLimit()) {
-      return new Next.GiveUp(Plural.of(count, "restart") + " in total");
+    if (total >= policy.lifetimeLimit()) {
+      return new Next.GiveUp(Plural.of(total, "restart") + " in total");
     }
     return new Next.In(policy.delay(count));
   }
@@ -51,9 +60,10 @@ final class Restarts {
   void restarted(long now) {
     times.addLast(now);
     count++;
+    total++;
   }
 
-  /** Resets the count after a healthy time; whether there was anything to reset. */
+  /** Resets the backoff after a healthy time; whether there was anything to reset. */
   boolean resetIfHealthy(Duration healthyFor) {
     if (count == 0 || healthyFor.compareTo(policy.resetAfter()) < 0) {
       return false;
@@ -61,6 +71,13 @@ final class Restarts {
     times.clear();
     count = 0;
     return true;
+  }
+
+  /** An operator has restarted it. */
+  void reset() {
+    times.clear();
+    count = 0;
+    total = 0;
   }
 
   private static String shown(Duration duration) {

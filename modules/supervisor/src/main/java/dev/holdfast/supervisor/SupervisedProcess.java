@@ -131,6 +131,7 @@ final class SupervisedProcess implements AutoCloseable {
       }
       case RESTART -> {
         wanted = true;
+        restarts.reset();
         if (run == null) {
           start();
         } else if (!run.isStopping()) {
@@ -220,7 +221,8 @@ final class SupervisedProcess implements AutoCloseable {
   }
 
   private void spawn() {
-    row.starting(countsAsRestart ? restarts.count() + 1 : restarts.count(), paused);
+    int more = countsAsRestart ? 1 : 0;
+    row.starting(restarts.count() + more, restarts.total() + more, paused);
     // The database may have been unavailable until now.
     long now = nanos.getAsLong();
     if (countsAsRestart) {

@@ -289,6 +289,13 @@ public final class Supervisor implements AutoCloseable {
 
   // ---- for the caller
 
+  /** How many jobs it took from its dead processes: requeued, and ended for good. */
+  public record Recovered(long requeued, long ended) {}
+
+  public Recovered recovered() {
+    return recovery.recovered();
+  }
+
   public Standing standing() {
     return standing;
   }

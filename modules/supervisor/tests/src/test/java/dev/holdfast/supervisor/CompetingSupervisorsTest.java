@@ -16,6 +16,7 @@ import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.Living;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -86,6 +87,38 @@ class CompetingSupervisorsTest extends SupervisorFixture {
       assertThat(row.restarts()).isZero();
       assertThat(queue.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
       assertThat(Companion.isAlive(left.pid(), Instant.EPOCH)).isFalse();
+    } finally {
+      left.destroyForcibly();
+    }
+  }
+
+  /** Otherwise another worker would begin while the process still works on the job. */
+  @Test
+  void jobs_of_a_dead_supervisor_wait_until_its_worker_process_is_gone() throws Exception {
+    JobId job = add();
+    Process left = new ProcessBuilder("/bin/sleep", "600").redirectErrorStream(true).start();
+    try {
+      Supervisors.Supervising dead =
+          new Supervisors.Supervising(NAME, Machine.name(), Long.MAX_VALUE, Instant.EPOCH);
+      assertThat(health.supervisors().appear(dead)).isTrue();
+      WorkerProcesses.Place place = new WorkerProcesses.Place(NAME, TAG, 7);
+      health.processes().starting(place, 2, false);
+      health.processes().spawned(place, left.pid(), left.info().startInstant().orElseThrow());
+      queue
+          .jobs()
+          .claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), left.pid()) + "x", LONG);
+      stop = Duration.ofMillis(50);
+      CompletableFuture<Supervisor> started =
+          CompletableFuture.supplyAsync(() -> supervise(NAME, "good"));
+      boolean[] alive = new boolean[1];
+      until(
+          () -> {
+            boolean requeued = queue.queries().find(job).orElseThrow().crashes() == 1;
+            alive[0] |= requeued && left.isAlive();
+            return requeued;
+          });
+      assertThat(alive[0]).as("the process was alive when its job was requeued").isFalse();
+      assertThat(started.get(SOON.toSeconds(), TimeUnit.SECONDS).awaitHealthy(SOON)).isTrue();
     } finally {
       left.destroyForcibly();
     }

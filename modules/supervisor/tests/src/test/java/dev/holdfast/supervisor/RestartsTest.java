@@ -71,17 +71,19 @@ class RestartsTest {
   }
 
   @Test
-  void after_twenty_restarts_in_total_however_far_apart_there_is_no_other() {
+  void after_twenty_restarts_in_total_however_far_apart_and_healthy_between_there_is_no_other() {
     for (int i = 0; i < 20; i++) {
-      assertThat(crash()).isInstanceOf(Restarts.Next.In.class);
+      assertThat(crash()).isEqualTo(in(1));
       pass(Duration.ofMinutes(30));
+      assertThat(restarts.resetIfHealthy(Duration.ofMinutes(30))).isTrue();
     }
+    assertThat(restarts.total()).isEqualTo(20);
     assertThat(crash()).isEqualTo(new Restarts.Next.GiveUp("20 restarts in total"));
     assertThat(crash()).isEqualTo(new Restarts.Next.GiveUp("20 restarts in total"));
   }
 
   @Test
-  void only_five_healthy_minutes_reset_the_restart_count() {
+  void five_healthy_minutes_reset_the_backoff_and_not_the_total() {
     for (int i = 0; i < 4; i++) {
       crash();
     }
@@ -90,6 +92,19 @@ class RestartsTest {
     assertThat(restarts.resetIfHealthy(Duration.ofMinutes(5))).isTrue();
     assertThat(restarts.count()).isZero();
     assertThat(restarts.resetIfHealthy(Duration.ofMinutes(5))).isFalse();
+    assertThat(restarts.total()).isEqualTo(4);
+    assertThat(crash()).isEqualTo(in(1));
+    assertThat(restarts.total()).isEqualTo(5);
+  }
+
+  @Test
+  void a_restart_by_an_operator_resets_all_counts() {
+    for (int i = 0; i < 6; i++) {
+      crash();
+    }
+    assertThat(crash()).isInstanceOf(Restarts.Next.GiveUp.class);
+    restarts.reset();
+    assertThat(restarts.total()).isZero();
     assertThat(crash()).isEqualTo(in(1));
   }
 }

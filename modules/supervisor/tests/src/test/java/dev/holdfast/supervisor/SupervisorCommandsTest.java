@@ -97,6 +97,20 @@ class SupervisorCommandsTest extends SupervisorFixture {
   }
 
   @Test
+  void a_worker_that_ignores_the_stop_command_is_terminated_with_SIGTERM_and_not_killed()
+      throws Exception {
+    stop = Duration.ofSeconds(3);
+    terminate = LONG;
+    Supervisor supervisor = supervise(NAME, "deaf");
+    untilHealthy(1);
+    supervisor.close();
+    assertThat(log()).contains("heard stop", "--- ended: 143 (SIGTERM)");
+    assertThat(health.exits().of(TAG, NAME))
+        .singleElement()
+        .satisfies(exit -> assertThat(exit.exitCode()).isEqualTo(143));
+  }
+
+  @Test
   void a_worker_that_ignores_commands_is_terminated_or_killed() throws Exception {
     stop = Duration.ofMillis(100);
     Supervisor supervisor = supervise(NAME, "deaf");

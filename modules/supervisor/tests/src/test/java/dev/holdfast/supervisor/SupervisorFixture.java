@@ -72,6 +72,7 @@ abstract class SupervisorFixture {
   Duration boot = LONG;
   Duration silence = LONG;
   Duration stop = LONG;
+  Duration terminate = Duration.ofMillis(200);
   Duration recycle = LONG;
   LongSupplier nanos = System::nanoTime;
   RestartPolicy policy = QUICK;
@@ -131,6 +132,10 @@ abstract class SupervisorFixture {
                   ActingWorker.class.getName()),
               Map.of(ActingWorker.PART, parts[i], ActingWorker.URL, url())));
     }
+    return supervise(name, commands);
+  }
+
+  Supervisor supervise(String name, List<WorkerCommandLine> commands) {
     Supervisor supervisor =
         Supervisor.start(
             health,
@@ -140,7 +145,7 @@ abstract class SupervisorFixture {
                 silence,
                 Duration.ofMillis(50),
                 stop,
-                Duration.ofMillis(200),
+                terminate,
                 recycle,
                 policy,
                 folder,

@@ -18,6 +18,8 @@ import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -57,7 +59,7 @@ class SupervisorTest extends SupervisorFixture {
   @Test
   void the_job_of_a_killed_worker_is_requeued_at_once_and_the_worker_restarted() throws Exception {
     JobId job = add();
-    supervise(NAME, "good");
+    Supervisor supervisor = supervise(NAME, "good");
     WorkerHealth first = untilHealthy(1);
     assertThat(state(job)).isEqualTo(JobState.RUNNING);
     signal("KILL", pid(first));
@@ -87,6 +89,7 @@ class SupervisorTest extends SupervisorFixture {
               assertThat(counted.requeued()).isEqualTo(1);
               assertThat(counted.ended()).isZero();
             });
+    assertThat(supervisor.recovered()).isEqualTo(new Supervisor.Recovered(1, 0));
   }
 
   @Test
@@ -270,6 +273,42 @@ class SupervisorTest extends SupervisorFixture {
 
   private Instant supervisorSeen() {
     return health.supervisors().all().getFirst().lastSeen();
+  }
+
+  @Test
+  void the_exit_of_a_process_that_ended_at_once_is_stored_with_its_pid() throws Exception {
+    policy = new RestartPolicy(0, LONG, 0, LONG, Duration.ZERO, Duration.ZERO);
+    supervise(
+        NAME, List.of(new WorkerCommandLine(TAG, List.of("/bin/sh", "-c", "exit 9"), Map.of())));
+    until(row -> row.status() == HealthStatus.FAILED);
+    assertThat(health.exits().of(TAG, NAME))
+        .singleElement()
+        .satisfies(
+            exit -> {
+              assertThat(exit.pid()).isNotNull();
+              assertThat(exit.startedAt()).isNotNull();
+              assertThat(log()).contains("--- process " + exit.pid() + " of " + TAG);
+            });
+  }
+
+  @Test
+  void restarts_beyond_the_lifetime_limit_fail_it_although_it_was_healthy_between_them()
+      throws Exception {
+    policy = new RestartPolicy(9, LONG, 3, Duration.ofMillis(300), Duration.ZERO, Duration.ZERO);
+    supervise(NAME, "good");
+    for (int incarnation = 1; incarnation <= 4; incarnation++) {
+      signal("KILL", pid(untilHealthy(incarnation)));
+      if (incarnation < 4) {
+        int next = incarnation + 1;
+        untilHealthy(next);
+        assertThat(until(row -> row.restarts() == 0).totalRestarts()).isEqualTo(incarnation);
+      }
+    }
+    WorkerHealth failed = until(row -> row.status() == HealthStatus.FAILED);
+    assertThat(failed.reason()).contains("3 restarts in total");
+    assertThat(failed.totalRestarts()).isEqualTo(3);
+    order(WorkerCommand.Action.RESTART);
+    assertThat(untilHealthy(5).totalRestarts()).isZero();
   }
 
   @Test
