@@ -53,6 +53,8 @@ import dev.holdfast.server.worker.FencedOperations;
 import dev.holdfast.server.worker.HeartbeatBatcher;
 import dev.holdfast.server.worker.LeasesApi;
 import dev.holdfast.server.worker.LongPollBroker;
+import dev.holdfast.server.worker.PollRecorder;
+import dev.holdfast.server.worker.RemoteAttempts;
 import dev.holdfast.server.worker.StepsApi;
 import dev.holdfast.server.worker.TaskRefusals;
 import dev.holdfast.server.worker.TasksApi;
@@ -133,7 +135,9 @@ public final class HoldfastServer implements AutoCloseable {
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), clock);
     Metrics workerMetrics = new Metrics();
     DatabaseSubscription subscription = queue.notifier().subscribeToDatabase();
-    LongPollBroker longPolls = new LongPollBroker(queue.jobs(), subscription);
+    Metrics remoteMetrics = new Metrics();
+    RemoteAttempts attempts = new RemoteAttempts(remoteMetrics, options.timings().lease());
+    LongPollBroker longPolls = new LongPollBroker(queue.jobs(), subscription, attempts);
     WakeUps wakeUps = new WakeUps(subscription);
     HeartbeatBatcher heartbeats = new HeartbeatBatcher(queue.jobs(), System::nanoTime);
     Envelopes envelopes =
@@ -144,6 +148,8 @@ public final class HoldfastServer implements AutoCloseable {
             clock,
             () -> options.publicUrl() == null ? url.join() : options.publicUrl());
     PeriodicTasks periodic = new PeriodicTasks();
+    PollRecorder polls = new PollRecorder(queue.workers().polls(), System::nanoTime);
+    periodic.every(Duration.ofSeconds(1), polls::write);
     periodic.every(Duration.ofSeconds(10), clock::refresh);
     periodic.every(Duration.ofSeconds(30), keyring::load);
     periodic.every(
@@ -153,6 +159,7 @@ public final class HoldfastServer implements AutoCloseable {
         new Pusher(
             queue,
             subscription,
+            attempts,
             envelopes,
             allowList::allows,
             options.timings(),
@@ -160,7 +167,7 @@ public final class HoldfastServer implements AutoCloseable {
 
     Sessions sessions = new Sessions(keyring, clock);
     Authenticator authenticator =
-        new Authenticator(queue.access(), tokens, sessions, options, queue.queries()::heartbeatAt);
+        new Authenticator(queue.access(), tokens, sessions, options, queue.queries()::heldWithin);
     Diagnostics diagnostics =
         new Diagnostics(
             queue.queries(),
@@ -170,7 +177,8 @@ public final class HoldfastServer implements AutoCloseable {
             options.timings());
 
     List<Route> routes = new ArrayList<>();
-    FencedOperations operations = new FencedOperations(queue.jobs(), queue.queries(), heartbeats);
+    FencedOperations operations =
+        new FencedOperations(queue.jobs(), queue.queries(), heartbeats, attempts);
     TaskRefusals refusals =
         new TaskRefusals(queue.queries(), (callback, lease) -> metrics.late(callback));
     routes.addAll(
@@ -181,7 +189,15 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new LeasesApi(operations).routes());
     routes.addAll(new UploadsApi(operations, refusals, options.artifacts()).routes());
     routes.addAll(
-        new ClaimsApi(queue.queries(), longPolls, wakeUps, envelopes, options.timings()).routes());
+        new ClaimsApi(
+                queue.queries(),
+                longPolls,
+                wakeUps,
+                envelopes,
+                options.timings(),
+                authenticator,
+                polls)
+            .routes());
     routes.addAll(new EnqueueApi(queue.jobs(), queue.queries()).routes());
     routes.addAll(new OperateApi(queue.jobs(), queue.queries(), clock).routes());
     routes.addAll(new CommandsApi(queue.jobs(), queue.queries()).routes());
@@ -203,7 +219,7 @@ public final class HoldfastServer implements AutoCloseable {
         new LiveFeeds(queue, diagnostics, clock, MOST_SUBSCRIBERS, MOST_STREAMS_OF_ONE_CLIENT);
     routes.addAll(new EventsApi(feeds, authenticator).routes());
     routes.addAll(new MetricsApi(metrics).routes());
-    metrics.addWorker(workerMetrics);
+    metrics.addWorker(workerMetrics).addRemoteWorkers(remoteMetrics);
     metrics.gauge(ServerMetrics.WAITING, longPolls::waiting);
     metrics.gauge(ServerMetrics.SUBSCRIBERS, feeds::subscribers);
     metrics.watch(

@@ -120,11 +120,11 @@ public final class EnqueueApi {
     }
     for (Job job : jobs) {
       if (!tenants.getOrDefault(job.id(), job.tenant()).equals(job.tenant())) {
-        throw new Problem(409, "id_taken", "the id " + job.id() + " is taken: choose another one");
+        throw RefusedException.idTaken(job.id());
       }
       for (JobId other : job.dependsOn()) {
         if (!caller.sees(tenants.getOrDefault(other, job.tenant()))) {
-          throw RefusedException.noSuchDependency();
+          throw RefusedException.noSuchDependency(other.toString());
         }
       }
     }

@@ -10,7 +10,6 @@ import dev.holdfast.server.live.Topics;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-import io.helidon.webserver.CloseConnectionException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -24,12 +23,15 @@ public final class EventsApi {
   /** Interval of comments on a stream without events: proxies close silent connections. */
   private static final Duration SIGN_OF_LIFE = Duration.ofSeconds(15);
 
+  /**
+   * Interval at which the caller's key and session are checked again. Keys are cached for a second,
+   * so that a stream ends within a second and a half, whichever server revoked the key.
+   */
+  private static final Duration KEY_CHECK = Duration.ofMillis(500);
+
   private final LiveFeeds feeds;
   private final Authenticator authenticator;
   private final Duration signOfLife;
-
-  /** Interval at which the caller's key and session are checked again. */
-  private final Duration keyCheck;
 
   public EventsApi(LiveFeeds feeds, Authenticator authenticator) {
     this(feeds, authenticator, SIGN_OF_LIFE);
@@ -39,7 +41,6 @@ public final class EventsApi {
     this.feeds = feeds;
     this.authenticator = authenticator;
     this.signOfLife = signOfLife;
-    this.keyCheck = signOfLife.multipliedBy(2);
   }
 
   public List<Route> routes() {
@@ -63,10 +64,8 @@ public final class EventsApi {
               } finally {
                 feeds.leave(caller.tenant(), subscriber);
               }
-              // The end of a stream is the end of its connection, as the header says; the web
-              // server would keep it for further requests.
-              throw new CloseConnectionException("a live stream has ended");
             })
+        // The end of a stream is the end of its connection.
         .header("Connection", "close")
         .header("X-Accel-Buffering", "no")
         .unsent(() -> feeds.leave(caller.tenant(), subscriber));
@@ -76,23 +75,28 @@ public final class EventsApi {
     // Sent at once, so that the client sees that it is connected; retry says when to reconnect.
     send(out, ": holdfast\nretry: 2000\n\n");
     long checkedAt = System.nanoTime();
+    long sentAt = checkedAt;
     try {
       while (true) {
-        Subscriber.Taken taken = subscriber.take(signOfLife);
-        StringBuilder text = new StringBuilder();
-        taken.events().forEach(event -> text.append(event.text()));
-        if (taken.events().isEmpty() && !taken.isOver()) {
-          text.append(": alive\n\n");
-        }
-        send(out, text.toString());
-        if (taken.isOver()) {
-          return;
-        }
-        if (System.nanoTime() - checkedAt > keyCheck.toNanos()) {
-          checkedAt = System.nanoTime();
+        Subscriber.Taken taken = subscriber.take(KEY_CHECK);
+        if (System.nanoTime() - checkedAt >= KEY_CHECK.toNanos()) {
           if (!mayStay(caller)) {
             return;
           }
+          checkedAt = System.nanoTime();
+        }
+        StringBuilder text = new StringBuilder();
+        taken.events().forEach(event -> text.append(event.text()));
+        boolean silent = System.nanoTime() - sentAt >= signOfLife.toNanos();
+        if (taken.events().isEmpty() && !taken.isOver() && silent) {
+          text.append(": alive\n\n");
+        }
+        if (!text.isEmpty()) {
+          send(out, text.toString());
+          sentAt = System.nanoTime();
+        }
+        if (taken.isOver()) {
+          return;
         }
       }
     } catch (InterruptedException cutOff) {

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -69,9 +70,9 @@ final class JobFilterParameters {
         .parent(call.query("parentId").map(JobId::parse).orElse(filter.parent()))
         .tag(call.query("tag").map(Limits::tag).orElse(filter.tag()))
         .text(call.query("q").map(JobFilterParameters::text).orElse(filter.content().text()))
-        .from(call.query("createdAfter").map(JobFilterParameters::firstId).orElse(filter.from()))
+        .from(call.query("createdAfter").map(JobFilterParameters::moment).orElse(filter.from()))
         .before(
-            call.query("createdBefore").map(JobFilterParameters::firstId).orElse(filter.before()));
+            call.query("createdBefore").map(JobFilterParameters::moment).orElse(filter.before()));
   }
 
   static @Nullable JobFilter within(Call call, JobFilter filter) {
@@ -80,12 +81,11 @@ final class JobFilterParameters {
     return within(call.caller(), tenant, filter);
   }
 
-  /** Ids begin with the time of creation, so a bound by time is a bound by id. */
-  static JobId firstId(String time) {
+  static JobCursor moment(String time) {
     try {
       Instant moment = OffsetDateTime.parse(time).toInstant();
       if (moment.isAfter(Instant.EPOCH) && moment.isBefore(LATEST)) {
-        return JobId.firstOf(moment);
+        return JobCursor.at(moment);
       }
     } catch (DateTimeException malformed) {
       // answered below
@@ -122,9 +122,9 @@ final class JobFilterParameters {
     };
   }
 
-  static JobId cursor(String text) {
+  static JobCursor cursor(String text) {
     try {
-      return JobId.parse(text);
+      return JobCursor.parse(text);
     } catch (RefusedException notOne) {
       throw new Problem(422, "invalid_value", "the cursor is not one that this server returned");
     }

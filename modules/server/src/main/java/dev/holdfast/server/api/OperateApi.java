@@ -9,11 +9,12 @@ import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobPage;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.SearchSyntax;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.JobQueries;
@@ -122,9 +123,9 @@ public final class OperateApi {
           .run(runId == null ? found.run() : runId)
           .tag(tag == null ? found.tag() : tag)
           .text(q == null ? found.content().text() : q)
-          .from(createdAfter == null ? found.from() : JobFilterParameters.firstId(createdAfter))
+          .from(createdAfter == null ? found.from() : JobFilterParameters.moment(createdAfter))
           .before(
-              createdBefore == null ? found.before() : JobFilterParameters.firstId(createdBefore))
+              createdBefore == null ? found.before() : JobFilterParameters.moment(createdBefore))
           .limit(JobFilter.MOST);
     }
   }
@@ -133,7 +134,7 @@ public final class OperateApi {
   record Many(
       @Nullable List<JobId> ids,
       @Nullable Chosen filter,
-      @Nullable JobId cursor,
+      @Nullable JobCursor cursor,
       @Nullable String reason,
       @Nullable Boolean cascade) {
     Many {
@@ -153,7 +154,7 @@ public final class OperateApi {
     }
   }
 
-  private record Page(List<JobId> ids, @Nullable JobId next) {}
+  private record Page(List<JobId> ids, @Nullable JobCursor next) {}
 
   private Page page(Call call, Many many, Set<JobState> unlessGiven, Set<JobState> possible) {
     if (many.filter() == null) {

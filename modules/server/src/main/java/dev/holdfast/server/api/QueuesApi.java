@@ -3,6 +3,7 @@ package dev.holdfast.server.api;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.Dispatch;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.value.Limits;
@@ -59,11 +60,12 @@ public final class QueuesApi {
 
   private Answer list(Call call) {
     Map<String, Dispatch> dispatches = dispatches(call.caller());
+    Map<String, Pause> pauses = pauses(call.caller());
     return Answer.ok(
         Map.of(
             "queues",
             admin.queues(call.caller().tenant()).stream()
-                .map(status -> resource(status, dispatches, null))
+                .map(status -> resource(status, dispatches, pauses, null))
                 .toList()));
   }
 
@@ -75,7 +77,7 @@ public final class QueuesApi {
   private Answer shown(Call call, @Nullable Boolean created) {
     String name = Limits.queue(call.value("queue"));
     QueueStatus status = admin.queue(name, call.caller().tenant());
-    return Answer.ok(resource(status, dispatches(call.caller()), created));
+    return Answer.ok(resource(status, dispatches(call.caller()), pauses(call.caller()), created));
   }
 
   private Map<String, Dispatch> dispatches(Caller caller) {
@@ -85,11 +87,21 @@ public final class QueuesApi {
         : Map.of();
   }
 
+  /** The name of a key, and what an operator says to others, is not for a tenant. */
+  private Map<String, Pause> pauses(Caller caller) {
+    return caller.seesEveryTenant() ? admin.pauses() : Map.of();
+  }
+
   private static QueueResource.Dispatched resource(
-      QueueStatus status, Map<String, Dispatch> dispatches, @Nullable Boolean created) {
+      QueueStatus status,
+      Map<String, Dispatch> dispatches,
+      Map<String, Pause> pauses,
+      @Nullable Boolean created) {
     Dispatch dispatch = dispatches.get(status.name());
     return new QueueResource.Dispatched(
-        QueueResource.of(status), dispatch == null ? null : resource(dispatch), created);
+        QueueResource.of(status, pauses.get(status.name())),
+        dispatch == null ? null : resource(dispatch),
+        created);
   }
 
   /** Without the secret, and without the query of the URL, which may contain one. */
@@ -117,11 +129,16 @@ public final class QueuesApi {
   }
 
   private Answer pause(Call call) {
-    return set(call, admin::pause);
+    named(call); // a client that may not pause is refused, whatever the body is
+    QueueResource.PauseRequest why =
+        call.body(QueueResource.PauseRequest.class, QueueResource.PauseRequest.NONE);
+    return set(call, name -> admin.pause(name, why.by(call.caller().name())));
   }
 
   private Answer resume(Call call) {
-    admin.resume(named(call));
+    String name = named(call);
+    call.body(QueueResource.PauseRequest.class, QueueResource.PauseRequest.NONE);
+    admin.resume(name);
     return show(call);
   }
 

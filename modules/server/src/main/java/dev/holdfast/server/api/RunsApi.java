@@ -30,7 +30,7 @@ public final class RunsApi {
     return Answer.ok(
         queries.runs(
             call.caller().tenant(),
-            call.query("cursor").map(JobId::parse).orElse(null),
+            call.query("cursor").map(JobFilterParameters::cursor).orElse(null),
             call.whole("limit", PAGE, 1, LARGEST_PAGE)));
   }
 

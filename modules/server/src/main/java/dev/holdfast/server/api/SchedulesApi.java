@@ -1,8 +1,10 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.contract.resource.EnqueuedResource;
+import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.contract.resource.ScheduleRequest;
 import dev.holdfast.contract.resource.ScheduleResource;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.QueueAdmin;
@@ -12,6 +14,7 @@ import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Schedules. They belong to no tenant, so only keys for all tenants may use them. */
@@ -39,7 +42,8 @@ public final class SchedulesApi {
   }
 
   private Answer shown(String name) {
-    return Answer.ok(ScheduleResource.of(find(name).orElseThrow(SchedulesApi::unknown)));
+    ScheduleStatus status = find(name).orElseThrow(SchedulesApi::unknown);
+    return Answer.ok(ScheduleResource.of(status, admin.schedulePauses().get(name)));
   }
 
   private static Problem unknown() {
@@ -47,8 +51,10 @@ public final class SchedulesApi {
   }
 
   private Answer run(Call call) {
+    String name = named(call);
+    call.body(OperateApi.Nothing.class, new OperateApi.Nothing());
     return Answer.ok(
-        EnqueuedResource.of(admin.runSchedule(named(call)).orElseThrow(SchedulesApi::unknown)));
+        EnqueuedResource.of(admin.runSchedule(name).orElseThrow(SchedulesApi::unknown)));
   }
 
   private static String named(Call call) {
@@ -58,9 +64,12 @@ public final class SchedulesApi {
 
   private Answer list(Call call) {
     call.caller().mustSeeEveryTenant("a schedule");
+    Map<String, Pause> pauses = admin.schedulePauses();
     return Answer.ok(
         new ScheduleResource.Schedules(
-            admin.schedules().stream().map(ScheduleResource::of).toList()));
+            admin.schedules().stream()
+                .map(status -> ScheduleResource.of(status, pauses.get(status.name())))
+                .toList()));
   }
 
   private Answer set(Call call) {
@@ -78,12 +87,15 @@ public final class SchedulesApi {
 
   private Answer pause(Call call) {
     String name = named(call);
-    admin.pauseSchedule(name);
+    QueueResource.PauseRequest why =
+        call.body(QueueResource.PauseRequest.class, QueueResource.PauseRequest.NONE);
+    admin.pauseSchedule(name, why.by(call.caller().name()));
     return shown(name);
   }
 
   private Answer resume(Call call) {
     String name = named(call);
+    call.body(QueueResource.PauseRequest.class, QueueResource.PauseRequest.NONE);
     admin.resumeSchedule(name);
     return shown(name);
   }

@@ -1,5 +1,6 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.contract.resource.WorkerCommandResource;
 import dev.holdfast.contract.resource.WorkerExitResource;
 import dev.holdfast.contract.resource.WorkerLogResource;
@@ -7,6 +8,7 @@ import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.command.AcceptedWorkerCommand;
 import dev.holdfast.model.command.WorkerCommand;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.server.http.Answer;
@@ -70,6 +72,9 @@ public final class WorkersApi {
     return Answer.ok(
         new WorkerResource.Workers(
             workersPausedAt(),
+            call.caller().seesEveryTenant()
+                ? QueueResource.Paused.of(queue.admin().workersPause().orElse(null))
+                : null,
             queue.workers().readings().fleet(call.caller().tenant()).all().stream()
                 .map(WorkerResource::of)
                 .toList()));
@@ -116,7 +121,7 @@ public final class WorkersApi {
 
   private Answer pauseAllWorkers(Call call) {
     String reason = whyAll(call);
-    queue.admin().pauseAllWorkers();
+    queue.admin().pauseAllWorkers(new Pause.Draft(call.caller().name(), reason));
     log.info("all workers are paused by {}: {}", call.caller().name(), reason);
     return accepted(null, List.of());
   }

@@ -15,26 +15,33 @@ import dev.holdfast.server.http.Problem;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.function.Function;
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Identifies the caller: by an API key, by the session cookie of the page, or by a task token.
  *
  * <p>A server on loopback whose database has no keys accepts every caller. From the first key on,
- * every caller needs one. Keys are cached for a few seconds, so a revoked key may work that much
- * longer.
+ * every caller needs one. Keys are cached for a second, so a revoked key may work that much longer.
+ * What a request gets after it has waited is not given by the cache: {@link #authenticateAgain}.
  */
 public final class Authenticator {
-  private static final Duration CACHED_FOR = Duration.ofSeconds(3);
+  private static final Duration CACHED_FOR = Duration.ofSeconds(1);
   private static final int MOST_CACHED = 10_000;
+
+  /**
+   * How long after the end of an attempt its expired token is still answered, so that a worker
+   * which repeats its last call learns what became of it.
+   */
+  private static final Duration ANSWERED_FOR = Duration.ofHours(1);
+
   private static final String ANY = "any";
   private static final String BEARER = "Bearer ";
 
   private final Access access;
   private final TaskTokens tokens;
   private final Sessions sessions;
-  private final Function<Lease, Optional<Instant>> lastHeartbeat;
+  private final BiPredicate<Lease, Duration> heldWithin;
   private final boolean loopback;
   private final RateLimiter requests;
   private final RateLimiter guesses = new RateLimiter(20, System::nanoTime);
@@ -45,18 +52,18 @@ public final class Authenticator {
   private final LoadingCache<String, Boolean> hasKeys;
 
   /**
-   * @param lastHeartbeat of an attempt that runs
+   * @param heldWithin whether an attempt holds its job, or did less than this long ago
    */
   public Authenticator(
       Access access,
       TaskTokens tokens,
       Sessions sessions,
       ServerOptions options,
-      Function<Lease, Optional<Instant>> lastHeartbeat) {
+      BiPredicate<Lease, Duration> heldWithin) {
     this.access = access;
     this.tokens = tokens;
     this.sessions = sessions;
-    this.lastHeartbeat = lastHeartbeat;
+    this.heldWithin = heldWithin;
     this.loopback = options.isLoopback();
     this.requests = new RateLimiter(options.requestsPerSecond(), System::nanoTime);
     this.hasKeys =
@@ -96,7 +103,27 @@ public final class Authenticator {
     throw unauthorized("key_missing", "an API key is needed: Authorization: Bearer hf_...");
   }
 
-  /** Whether the key has not been revoked since, and the session has not ended. */
+  /**
+   * For a request that has waited: reads the key from the database, and refuses a caller whose key
+   * was revoked, replaced or expired meanwhile, or whose session has ended.
+   */
+  public void authenticateAgain(Caller caller) {
+    if (caller.key().isEmpty()) {
+      hasKeys.invalidate(ANY);
+    } else {
+      keys.invalidate(caller.key());
+    }
+    if (!isStillGood(caller)) {
+      throw unauthorized(
+          "key_invalid",
+          "while the request waited, its API key was revoked or expired, or its session ended");
+    }
+  }
+
+  /**
+   * Whether the key has not been revoked since, and the session has not ended. What was read within
+   * the last second is not read again.
+   */
   public boolean isStillGood(Caller caller) {
     if (caller.key().isEmpty()) {
       return !hasKeys();
@@ -147,9 +174,9 @@ public final class Authenticator {
       return tokens.read(token);
     } catch (TokenException refused) {
       if (refused.reason() == TokenException.Reason.EXPIRED) {
-        TaskTokens.Read outlived = outlived(token);
-        if (outlived != null) {
-          return outlived;
+        TaskTokens.Read held = held(token);
+        if (held != null) {
+          return held;
         }
       }
       String error =
@@ -163,19 +190,15 @@ public final class Authenticator {
   }
 
   /**
-   * An expired token whose attempt still runs and sent no heartbeat since the token expired: the
-   * server could not be reached for so long, and no heartbeat could bring a fresh one. As soon as
-   * one has, the old token is good for nothing. Null for others.
+   * An expired token is good while its attempt holds the task: not every worker takes the fresh
+   * tokens that it is sent, and during an outage none can. Such a token is good for one attempt, of
+   * which every write is fenced; when that has ended, it can change nothing. Null for others.
    */
-  private TaskTokens.@Nullable Read outlived(String token) {
+  private TaskTokens.@Nullable Read held(String token) {
     try {
       TaskTokens.Read read = tokens.readExpired(token);
-      return lastHeartbeat
-          .apply(read.scope().lease())
-          .filter(heard -> !heard.isAfter(read.expiresAt()))
-          .map(heard -> read)
-          .orElse(null);
-    } catch (TokenException longAgo) {
+      return heldWithin.test(read.scope().lease(), ANSWERED_FOR) ? read : null;
+    } catch (TokenException invalid) {
       return null;
     }
   }

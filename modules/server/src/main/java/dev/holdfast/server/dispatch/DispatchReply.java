@@ -12,6 +12,9 @@ sealed interface DispatchReply {
     private static final int REQUEST_TIMEOUT = 408;
     private static final int TOO_EARLY = 425;
     private static final int TOO_MANY = 429;
+    private static final int BAD_GATEWAY = 502;
+    private static final int UNAVAILABLE = 503;
+    private static final int GATEWAY_TIMEOUT = 504;
 
     boolean isTaken() {
       return status / 100 == 2;
@@ -23,6 +26,22 @@ sealed interface DispatchReply {
           && status != REQUEST_TIMEOUT
           && status != TOO_EARLY
           && status != TOO_MANY;
+    }
+
+    /** The worker may have no room for another task at the moment. */
+    boolean isBusy() {
+      return status == TOO_MANY || status == UNAVAILABLE;
+    }
+
+    /**
+     * The worker failed. Not what proxies answer for a worker whose answer they did not get, and
+     * which may be at work.
+     */
+    boolean isFailure() {
+      return status / 100 == 5
+          && status != BAD_GATEWAY
+          && status != UNAVAILABLE
+          && status != GATEWAY_TIMEOUT;
     }
 
     /** The worker refuses this server, not the task. */

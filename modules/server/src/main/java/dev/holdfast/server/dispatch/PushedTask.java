@@ -2,8 +2,10 @@ package dev.holdfast.server.dispatch;
 
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.task.TaskEnvelope;
+import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Delivery;
 import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.ops.Dispatch;
@@ -11,9 +13,11 @@ import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.value.Jitter;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.worker.Envelopes;
+import dev.holdfast.server.worker.RemoteAttempts;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.ToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,11 +39,15 @@ final class PushedTask {
   /**
    * What all pushes use.
    *
+   * @param attempts counts them while their workers hold them
+   * @param started how many tasks of a queue its worker has started, and runs
    * @param answerWithin how long an answer is waited for
    * @param lease how long a task is held without a heartbeat
    */
   record Services(
       JobQueue queue,
+      RemoteAttempts attempts,
+      ToLongFunction<String> started,
       Envelopes envelopes,
       DispatchClient client,
       DispatchStatusWriter status,
@@ -50,13 +58,20 @@ final class PushedTask {
   private final Services with;
   private final Dispatch dispatch;
   private final CircuitBreaker breaker;
+  private final WorkerCapacity capacity;
   private final LeasedJob job;
   private final long claimedAt = System.nanoTime();
 
-  PushedTask(Services with, Dispatch dispatch, CircuitBreaker breaker, LeasedJob job) {
+  PushedTask(
+      Services with,
+      Dispatch dispatch,
+      CircuitBreaker breaker,
+      WorkerCapacity capacity,
+      LeasedJob job) {
     this.with = with;
     this.dispatch = dispatch;
     this.breaker = breaker;
+    this.capacity = capacity;
     this.job = job;
   }
 
@@ -64,11 +79,11 @@ final class PushedTask {
     try {
       deliver();
     } catch (InterruptedException interrupted) {
-      breaker.undecided();
+      undecided();
       Thread.currentThread().interrupt();
     } catch (RuntimeException e) {
       // Most likely the database cannot be reached. If no worker has the task, its lease runs out.
-      breaker.undecided();
+      undecided();
       if (!with.closed().getAsBoolean()) {
         log.info("the push of {} was not completed: {}", job.lease(), e.getMessage());
       }
@@ -99,6 +114,11 @@ final class PushedTask {
         refused(answer);
         return;
       }
+      if (reply instanceof DispatchReply.Answered answer
+          && answer.isBusy()
+          && keptForLater(answer)) {
+        return;
+      }
       if (tries == TRIES || with.closed().getAsBoolean() || !isTimeFor(pause)) {
         requeue(reply);
         return;
@@ -115,7 +135,41 @@ final class PushedTask {
         < 0;
   }
 
+  /**
+   * A worker that runs other tasks of the queue is busy, and has room when one of them ends. The
+   * task keeps its place until then. Nothing is wrong with such a worker.
+   */
+  private boolean keptForLater(DispatchReply.Answered answer) {
+    long running = with.started().applyAsLong(dispatch.queue());
+    if (running == 0) {
+      return false;
+    }
+    // Before the task can be claimed again.
+    capacity.refused(running);
+    breaker.undecided();
+    if (with.queue().undelivered(job.lease(), notPushed(answer), Duration.ZERO)) {
+      with.attempts().gone(job.lease());
+    } else {
+      record(with.queue().delivery(job.lease()));
+    }
+    log.debug("{} is busy with {} tasks", dispatch.url().getAuthority(), running);
+    return true;
+  }
+
+  private static Failure notPushed(DispatchReply reply) {
+    return Failure.of(
+        FailureCategory.INFRASTRUCTURE,
+        Failure.DISPATCH_FAILED,
+        "the task could not be pushed to its worker: " + reply.shown());
+  }
+
+  private void undecided() {
+    breaker.undecided();
+    capacity.undecided();
+  }
+
   private void delivered() {
+    capacity.taken();
     breaker.succeeded();
     with.status().works(dispatch.queue());
   }
@@ -124,29 +178,59 @@ final class PushedTask {
     if (delivery == Delivery.CONFIRMED) {
       delivered();
     } else {
-      breaker.undecided();
+      undecided();
     }
   }
 
-  /** Keeps the request open while the attempt lasts: some platforms stop a worker otherwise. */
+  /**
+   * Keeps the request open while the attempt lasts: some platforms stop a worker otherwise. An
+   * error that the worker answers ends the attempt; nobody would send its heartbeats.
+   */
   private void linger(DispatchClient.Exchange exchange) throws InterruptedException {
-    while (exchange.await(with.lease()) instanceof DispatchReply.Pending) {
+    DispatchReply reply = exchange.await(with.lease());
+    while (reply instanceof DispatchReply.Pending) {
       if (with.queue().delivery(job.lease()) == Delivery.ENDED) {
         exchange.abandon();
         return;
       }
+      reply = exchange.await(with.lease());
+    }
+    if (reply instanceof DispatchReply.Answered answer
+        && (answer.isRefusal() || answer.isFailure())) {
+      failed(answer);
     }
   }
 
-  private void refused(DispatchReply.Answered answer) {
+  private void failed(DispatchReply.Answered answer) {
+    Failure failure =
+        answer.isRefusal()
+            ? refusal(answer)
+            : Failure.of(
+                FailureCategory.INFRASTRUCTURE,
+                Failure.DISPATCH_FAILED,
+                "the worker started the task, and answered the push with " + answer.shown());
+    Settlement.Fail end = new Settlement.Fail(job.lease(), failure, null);
+    if (with.queue().settle(end) == Ack.ACCEPTED) {
+      with.attempts().ended(end, failure.retryable() && job.failures() + 1 < job.maxAttempts());
+      log.warn(
+          "task {} failed: {} had started it, and answered with status {}",
+          job.id(),
+          dispatch.url().getAuthority(),
+          answer.status());
+    }
+  }
+
+  private static Failure refusal(DispatchReply.Answered answer) {
     FailureCategory category =
         answer.isSecretRefused() ? FailureCategory.CONFIGURATION : FailureCategory.DATA_QUALITY;
-    Failure failure =
-        Failure.of(
-                category,
-                Failure.DISPATCH_REFUSED,
-                "the worker this queue is pushed to refused the task with " + answer.shown())
-            .withRetryable(false);
+    return Failure.of(
+            category,
+            Failure.DISPATCH_REFUSED,
+            "the worker this queue is pushed to refused the task with " + answer.shown())
+        .withRetryable(false);
+  }
+
+  private void refused(DispatchReply.Answered answer) {
     if (answer.isSecretRefused()) {
       breaker.failed(job.id());
       recordError(DispatchError.Kind.SECRET_REFUSED, cause(answer));
@@ -154,7 +238,9 @@ final class PushedTask {
       // A worker that refuses one task may accept the next.
       breaker.undecided();
     }
-    if (with.queue().undelivered(job.lease(), failure, Duration.ZERO)) {
+    capacity.undecided();
+    if (with.queue().undelivered(job.lease(), refusal(answer), Duration.ZERO)) {
+      with.attempts().gone(job.lease());
       // Without the body of the answer, which may repeat the payload.
       log.warn(
           "task {} was refused by {} with status {}",
@@ -165,15 +251,12 @@ final class PushedTask {
   }
 
   private void requeue(DispatchReply reply) {
-    Failure failure =
-        Failure.of(
-            FailureCategory.INFRASTRUCTURE,
-            Failure.DISPATCH_FAILED,
-            "the task could not be pushed to its worker: " + reply.shown());
-    if (!with.queue().undelivered(job.lease(), failure, Jitter.aroundHalf(retryDelay()))) {
+    capacity.undecided();
+    if (!with.queue().undelivered(job.lease(), notPushed(reply), Jitter.aroundHalf(retryDelay()))) {
       record(with.queue().delivery(job.lease()));
       return;
     }
+    with.attempts().gone(job.lease());
     if (with.closed().getAsBoolean()) {
       return;
     }

@@ -8,6 +8,7 @@ import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.background.PeriodicTasks;
 import dev.holdfast.server.worker.Envelopes;
+import dev.holdfast.server.worker.RemoteAttempts;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -28,12 +29,13 @@ public final class Pusher implements AutoCloseable {
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final int MOST_AT_ONCE = 100;
 
-  /** A queue's URL and its circuit breaker. Another URL or secret gets a new breaker. */
-  private record Target(Dispatch dispatch, CircuitBreaker breaker) {
+  /** A queue's URL, and what is known of its worker. Another URL or secret begins anew. */
+  private record Target(Dispatch dispatch, CircuitBreaker breaker, WorkerCapacity capacity) {
     static Target of(Dispatch dispatch, @Nullable Target known) {
       return known != null && known.dispatch().equals(dispatch)
           ? known
-          : new Target(dispatch, new CircuitBreaker(System::nanoTime));
+          : new Target(
+              dispatch, new CircuitBreaker(System::nanoTime), new WorkerCapacity(System::nanoTime));
     }
   }
 
@@ -59,6 +61,7 @@ public final class Pusher implements AutoCloseable {
   public Pusher(
       Queue queue,
       DatabaseSubscription subscription,
+      RemoteAttempts attempts,
       Envelopes envelopes,
       Predicate<URI> allowed,
       Timings timings,
@@ -70,7 +73,15 @@ public final class Pusher implements AutoCloseable {
     this.status = new DispatchStatusWriter(queue.admin(), System::nanoTime);
     this.services =
         new PushedTask.Services(
-            queue.jobs(), envelopes, client, status, answerWithin, timings.lease(), () -> closed);
+            queue.jobs(),
+            attempts,
+            name -> queue.queries().confirmed(name, worker(name)),
+            envelopes,
+            client,
+            status,
+            answerWithin,
+            timings.lease(),
+            () -> closed);
     this.subscription = subscription;
     subscription.onWakeUp(name -> taskEnded());
     this.thread = Thread.ofPlatform().daemon().name("holdfast-pusher").start(this::run);
@@ -128,8 +139,7 @@ public final class Pusher implements AutoCloseable {
   }
 
   private boolean fill(Dispatch dispatch) {
-    CircuitBreaker breaker =
-        targets.compute(dispatch.queue(), (name, known) -> Target.of(dispatch, known)).breaker();
+    Target target = targets.compute(dispatch.queue(), (name, known) -> Target.of(dispatch, known));
     if (!allowed.test(dispatch.url())) {
       if (warned.add(dispatch.url())) {
         log.warn(
@@ -146,7 +156,8 @@ public final class Pusher implements AutoCloseable {
     }
     long running = queue.queries().running(dispatch.queue(), worker(dispatch.queue()));
     int room = (int) Math.max(0, dispatch.maxInFlight() - running);
-    int wanted = breaker.admits(Math.min(room, MOST_AT_ONCE));
+    int admitted = target.breaker().admits(Math.min(room, MOST_AT_ONCE));
+    int wanted = target.capacity().admits(admitted, running);
     if (wanted == 0) {
       return false;
     }
@@ -161,17 +172,19 @@ public final class Pusher implements AutoCloseable {
                 timings.cancelGrace(),
                 null)
             .jobs();
+    services.attempts().claimed(jobs, timings.lease());
     if (!jobs.isEmpty()) {
-      breaker.begun();
+      target.breaker().begun();
+      target.capacity().begun(running + jobs.size());
     }
     for (LeasedJob job : jobs) {
-      Thread.ofVirtual().name("holdfast-push").start(() -> push(dispatch, breaker, job));
+      Thread.ofVirtual().name("holdfast-push").start(() -> push(target, job));
     }
     return jobs.size() == wanted && wanted > 1;
   }
 
-  private void push(Dispatch dispatch, CircuitBreaker breaker, LeasedJob job) {
-    new PushedTask(services, dispatch, breaker, job).run();
+  private void push(Target target, LeasedJob job) {
+    new PushedTask(services, target.dispatch(), target.breaker(), target.capacity(), job).run();
     wake();
   }
 

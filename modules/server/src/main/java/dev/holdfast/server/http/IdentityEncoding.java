@@ -5,13 +5,16 @@ import io.helidon.http.encoding.ContentEncoder;
 import io.helidon.http.encoding.ContentEncoding;
 import java.util.Set;
 
-/** Accepts {@code Content-Encoding: identity}, which the web server does not know. */
+/**
+ * Accepts {@code Content-Encoding: identity}, which the web server does not know, and the usual
+ * compressions, so that they are refused with a message of our own and not as malformed requests.
+ */
 public final class IdentityEncoding implements ContentEncoding {
-  private static final String IDENTITY = "identity";
+  public static final String IDENTITY = "identity";
 
   @Override
   public Set<String> ids() {
-    return Set.of(IDENTITY, "Identity");
+    return Set.of(IDENTITY, "Identity", "gzip", "x-gzip", "deflate", "compress", "br", "zstd");
   }
 
   @Override

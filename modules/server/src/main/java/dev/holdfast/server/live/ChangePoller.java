@@ -7,6 +7,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.ops.Poller;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.queue.JobQueries;
@@ -153,10 +154,12 @@ final class ChangePoller {
     throughput.read(queries.finished(from, tenant), from, now);
     // Processes serve all tenants, so a feed of one tenant does not show them.
     List<Holder> holders = queries.holders(tenant, JOBS_OF_A_WORKER, MOST_WORKERS);
+    List<Poller> pollers = registry.polls().live(tenant);
     WorkerFleet fleet =
         tenant == null
-            ? new WorkerFleet(registry.readings().all(), registry.supervisors().all(), holders, now)
-            : WorkerFleet.of(holders, now);
+            ? new WorkerFleet(
+                registry.readings().all(), registry.supervisors().all(), holders, pollers, now)
+            : WorkerFleet.of(holders, pollers, now);
     List<JobBrief> polled =
         queries.changes(
             new ChangedJob(since(now), jobs.followed(), tenant, JobChangeTracker.MOST_AT_ONCE));

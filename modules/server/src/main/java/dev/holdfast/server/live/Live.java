@@ -3,6 +3,7 @@ package dev.holdfast.server.live;
 import dev.holdfast.model.job.JobBrief;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.ops.Poller;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.ops.WorkerHealth;
@@ -88,7 +89,7 @@ final class Live {
     /** It holds jobs, and its leases are good. */
     static final String HEALTHY = "healthy";
 
-    /** It holds none; whether it still runs is not known. */
+    /** It holds none, and asks for some, or whether it still runs is not known. */
     static final String IDLE = "idle";
 
     /** Its leases ran out. */
@@ -121,6 +122,25 @@ final class Live {
           code == null ? null : new Exit(code, WorkerExit.of(code).name()),
           row.why(),
           row.lastSeen());
+    }
+
+    /** One that asks for jobs and holds none. */
+    static Worker of(Poller poller) {
+      return new Worker(
+          WorkerFleet.component(poller.worker()),
+          null,
+          poller.worker(),
+          IDLE,
+          false,
+          false,
+          null,
+          0,
+          List.of(),
+          0,
+          null,
+          null,
+          null,
+          poller.askedAt());
     }
 
     static Worker of(Holder leases, Instant now) {

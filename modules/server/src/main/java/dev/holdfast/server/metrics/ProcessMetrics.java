@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.ToIntFunction;
 import java.util.regex.Pattern;
 
 /**
@@ -25,6 +26,7 @@ import java.util.regex.Pattern;
 public final class ProcessMetrics {
   static final String PROCESSES = "worker.processes";
   static final String RESTARTS = "worker.restarts";
+  static final String TOTAL_RESTARTS = "worker.total_restarts";
 
   private static final String RECOVERED = Metrics.RECOVERED + "{reason=\"%s\"}";
   private static final int MOST_COMPONENTS = 500;
@@ -44,6 +46,7 @@ public final class ProcessMetrics {
   private final CachedGauge<Optional<Rows>> rows;
   private final MultiGauge processes;
   private final MultiGauge restarts;
+  private final MultiGauge totalRestarts;
   private final Map<Source, Map<String, Double>> counted = new HashMap<>();
   private final Map<String, Double> before = new TreeMap<>();
 
@@ -63,6 +66,10 @@ public final class ProcessMetrics {
         MultiGauge.builder(RESTARTS)
             .description("restarts after crashes that still count")
             .register(registry);
+    this.totalRestarts =
+        MultiGauge.builder(TOTAL_RESTARTS)
+            .description("restarts after crashes since the supervisor or an operator started it")
+            .register(registry);
   }
 
   void refresh() {
@@ -72,7 +79,8 @@ public final class ProcessMetrics {
   private synchronized void show(Optional<Rows> known) {
     Optional<List<WorkerHealth>> all = known.map(Rows::processes);
     processes.register(all.map(ProcessMetrics::byStatus).orElse(List.of()), true);
-    restarts.register(all.map(ProcessMetrics::byComponent).orElse(List.of()), true);
+    restarts.register(byComponent(all, WorkerHealth::restarts), true);
+    totalRestarts.register(byComponent(all, WorkerHealth::totalRestarts), true);
     // If the rows cannot be read, no process is counted as ended.
     known.ifPresent(this::count);
   }
@@ -87,15 +95,15 @@ public final class ProcessMetrics {
   }
 
   /** Over all supervisors that have such a component. */
-  private static List<MultiGauge.Row<?>> byComponent(List<WorkerHealth> all) {
+  private static List<MultiGauge.Row<?>> byComponent(
+      Optional<List<WorkerHealth>> all, ToIntFunction<WorkerHealth> count) {
     Map<String, Integer> sums = new TreeMap<>();
-    all.stream()
+    all.orElse(List.of()).stream()
         .limit(MOST_COMPONENTS)
-        .forEach(row -> sums.merge(row.component(), row.restarts(), Integer::sum));
+        .forEach(row -> sums.merge(row.component(), count.applyAsInt(row), Integer::sum));
     List<MultiGauge.Row<?>> gauges = new ArrayList<>();
     sums.forEach(
-        (component, count) ->
-            gauges.add(MultiGauge.Row.of(Tags.of("component", component), count)));
+        (component, sum) -> gauges.add(MultiGauge.Row.of(Tags.of("component", component), sum)));
     return gauges;
   }
 
@@ -158,6 +166,7 @@ public final class ProcessMetrics {
   /** Sums over all processes, those that have ended included where they are counters. */
   synchronized Map<String, Double> snapshot() {
     Map<String, Double> sums = new TreeMap<>(before);
+    sums.putIfAbsent(RECOVERED.formatted("crashed"), 0.0);
     counted
         .values()
         .forEach(figures -> figures.forEach((name, value) -> sums.merge(name, value, Double::sum)));

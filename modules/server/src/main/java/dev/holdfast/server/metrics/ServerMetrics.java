@@ -3,10 +3,13 @@ package dev.holdfast.server.metrics;
 import dev.holdfast.micrometer.WorkerMeters;
 import dev.holdfast.queue.jdbc.StatementObserver;
 import dev.holdfast.server.config.ServerOptions;
+import dev.holdfast.steps.StepLoop;
 import dev.holdfast.worker.source.Metrics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
@@ -16,10 +19,15 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +55,15 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
     Duration.ofSeconds(10)
   };
 
+  private static final Tags OVER_HTTP = Tags.of("over", "http");
+  private static final String SECONDS = "_seconds";
+
+  /** Of workers; each time is sent to StatsD by itself. */
+  private static final Set<String> TIMERS =
+      Stream.of(Metrics.CLAIM_TIME, Metrics.RUN_TIME, Metrics.QUEUE_WAIT, StepLoop.DURATION)
+          .map(ServerMetrics::timer)
+          .collect(Collectors.toUnmodifiableSet());
+
   /** Not timed: a stream that was open for hours is no slow request. */
   private static final String STREAM = "/v1/events";
 
@@ -59,9 +76,10 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
   private final CompositeMeterRegistry all = new CompositeMeterRegistry();
   private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
   private final Map<Verb, Timer> verbs = new ConcurrentHashMap<>();
-  private final WorkerMeters workers = meters(prometheus);
+  private final WorkerMeters workers = new WorkerMeters(prometheus, "", Set.of());
   // Only of this process: other processes send their counts to StatsD themselves.
-  private @Nullable WorkerMeters ownWorkers;
+  private final List<WorkerMeters> sentWorkers = new ArrayList<>();
+  private @Nullable MeterRegistry statsdSender;
   private @Nullable QueueDepths depths;
   private @Nullable ProcessMetrics processes;
 
@@ -78,7 +96,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
       // Before the first count, since earlier ones would be missing.
       MeterRegistry sender = StatsdSender.to(statsd);
       all.add(sender);
-      ownWorkers = meters(sender);
+      statsdSender = sender;
     }
     new JvmMemoryMetrics().bindTo(all);
     new JvmThreadMetrics().bindTo(all);
@@ -89,17 +107,55 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
     }
   }
 
-  private static WorkerMeters meters(MeterRegistry registry) {
-    return new WorkerMeters(registry, "", Set.of());
-  }
-
   /** Adds the counts of a worker in this process; those of several are summed up. */
   public ServerMetrics addWorker(Metrics worker) {
-    workers.add(worker::snapshot);
-    if (ownWorkers != null) {
-      ownWorkers.add(worker::snapshot);
+    return add(worker, Tags.empty());
+  }
+
+  /**
+   * Adds the counts of workers over HTTP. To StatsD they are sent with a tag, because workers in
+   * Java may send their own as well.
+   */
+  public ServerMetrics addRemoteWorkers(Metrics remote) {
+    return add(remote, OVER_HTTP);
+  }
+
+  /**
+   * Adds counts that are sent to StatsD only: those of a supervisor in this process, which every
+   * server reads from the database.
+   */
+  public ServerMetrics send(Supplier<Map<String, Double>> counts) {
+    MeterRegistry sender = statsdSender;
+    if (sender != null) {
+      WorkerMeters sent = new WorkerMeters(sender, "", TIMERS);
+      sent.add(counts);
+      sentWorkers.add(sent);
     }
     return this;
+  }
+
+  private ServerMetrics add(Metrics worker, Tags more) {
+    workers.add(worker::snapshot);
+    MeterRegistry sender = statsdSender;
+    if (sender != null) {
+      WorkerMeters sent = new WorkerMeters(sender, "", TIMERS, more);
+      sent.add(worker::snapshot);
+      sentWorkers.add(sent);
+      // One by one: of sums and counts it would send the mean again and again.
+      worker.onTime(
+          (name, tags, took) ->
+              Timer.builder(timer(name)).tags(tags(tags).and(more)).register(sender).record(took));
+    }
+    return this;
+  }
+
+  private static String timer(String name) {
+    return name.substring(0, name.length() - SECONDS.length());
+  }
+
+  private static Tags tags(Map<String, String> tags) {
+    return Tags.of(
+        tags.entrySet().stream().map(tag -> Tag.of(tag.getKey(), tag.getValue())).toList());
   }
 
   @Override
@@ -166,9 +222,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
       processes.refresh();
     }
     workers.refresh();
-    if (ownWorkers != null) {
-      ownWorkers.refresh();
-    }
+    sentWorkers.forEach(WorkerMeters::refresh);
   }
 
   public MeterRegistry registry() {

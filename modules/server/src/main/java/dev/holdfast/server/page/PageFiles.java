@@ -56,6 +56,7 @@ final class PageFiles {
           "search.js",
           "server.js",
           "states.js",
+          "stored.js",
           "style.css",
           "timeline.js",
           "why.js",

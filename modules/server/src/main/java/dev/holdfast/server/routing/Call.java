@@ -8,6 +8,7 @@ import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.ClientWatch;
+import dev.holdfast.server.http.IdentityEncoding;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.http.SlowRequestTimeout;
 import dev.holdfast.server.http.WatchedConnectionSelector;
@@ -152,6 +153,8 @@ public final class Call {
 
   /** Refuses unknown parameters: a misspelt filter must not look like no filter. */
   void onlyKnownQueries() {
+    // The web server would read an overlong form as another character.
+    Router.decoded(String.valueOf(request.query().rawValue()), "query");
     for (String name : request.query().names()) {
       if (!route.queries().contains(name)) {
         throw new Problem(
@@ -271,6 +274,13 @@ public final class Call {
   }
 
   private void mustBe(String type) {
+    String encoding = header("Content-Encoding").orElse(IdentityEncoding.IDENTITY);
+    if (!encoding.equalsIgnoreCase(IdentityEncoding.IDENTITY)) {
+      throw new Problem(
+          415,
+          "unsupported_media_type",
+          "the body is compressed: send it as it is, without the header Content-Encoding");
+    }
     String given = header("Content-Type").orElse("");
     if (!given.split(";", 2)[0].strip().toLowerCase(Locale.ROOT).equals(type)) {
       throw new Problem(

@@ -10,15 +10,18 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.http.RequestObserver;
 import dev.holdfast.server.http.SlowRequestTimeout;
 import io.helidon.http.Header;
+import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.http.Handler;
+import io.helidon.webserver.http.RoutingResponse;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -32,6 +35,15 @@ public final class RequestHandler implements Handler {
   public static final int MOST_HEADER_CHARS = 16 << 10;
 
   private static final String CLOSE = "close";
+
+  /** What decides who calls, and what of. */
+  private static final List<HeaderName> ONCE =
+      List.of(
+          HeaderNames.AUTHORIZATION,
+          HeaderNames.HOST,
+          HeaderNames.ORIGIN,
+          HeaderNames.CONTENT_TYPE,
+          HeaderNames.create("Idempotency-Key"));
 
   private static final Logger log = LoggerFactory.getLogger(RequestHandler.class);
 
@@ -77,6 +89,7 @@ public final class RequestHandler implements Handler {
         throw Problem.stopping();
       }
       limitHeaders(request);
+      mustNotRepeat(request);
       originPolicy.check(
           header(request, "Host"), header(request, "Origin"), request.localPeer().host());
       Router.Found found =
@@ -97,9 +110,23 @@ public final class RequestHandler implements Handler {
           Duration.ofNanos(System.nanoTime() - start));
     }
     if (isLast(request, answer)) {
+      if (answer.stream() != null) {
+        end(response);
+      }
       // Otherwise the web server would read the rest of a body that cannot be read, and keep a
       // connection that the client wants to end.
       throw new CloseConnectionException("the last request of its connection");
+    }
+  }
+
+  /** Sends the last chunk, without which the client takes the answer for cut off. */
+  private static void end(ServerResponse response) {
+    if (response instanceof RoutingResponse open) {
+      try {
+        open.commit();
+      } catch (UncheckedIOException e) {
+        log.debug("the client was gone before the end of the answer", e);
+      }
     }
   }
 
@@ -174,6 +201,15 @@ public final class RequestHandler implements Handler {
               "headers_too_large",
               "the headers are over the limit of %,d characters".formatted(MOST_HEADER_CHARS))
           .header("Connection", "close");
+    }
+  }
+
+  /** Of two values a proxy may have checked the one, and the server would take the other. */
+  private static void mustNotRepeat(ServerRequest request) {
+    for (HeaderName name : ONCE) {
+      if (request.headers().values(name).size() > 1) {
+        throw Problem.badRequest("the header " + name.defaultCase() + " is given twice");
+      }
     }
   }
 

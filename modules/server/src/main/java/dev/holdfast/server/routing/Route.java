@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,8 @@ public record Route(
   public static final int ONE_JOB = 3 << 20;
 
   public static final int SMALL = 64 << 10;
+
+  private static final Set<String> IDS = Set.of("{id}", "{taskId}");
 
   /** Answers a call. */
   @FunctionalInterface
@@ -58,6 +61,14 @@ public record Route(
 
   List<String> segments() {
     return Arrays.asList(template.substring(1).split("/", -1));
+  }
+
+  /** Whether a word of this template stands where the other one has an id. Both match one path. */
+  boolean hasWordForIdOf(Route other) {
+    List<String> own = segments();
+    List<String> others = other.segments();
+    return IntStream.range(0, own.size())
+        .anyMatch(i -> !own.get(i).startsWith("{") && IDS.contains(others.get(i)));
   }
 
   /** The values of the template's variables; null if the path does not match. */

@@ -30,16 +30,13 @@ public final class Router {
     }
     boolean isHead = method.equals(HEAD);
     TreeSet<String> others = new TreeSet<>();
-    for (Route route : routes) {
-      Map<String, String> values = route.match(path);
-      if (values == null) {
-        continue;
+    for (Found found : matching(path)) {
+      String its = found.route().method();
+      if (its.equals(method) || (isHead && its.equals("GET"))) {
+        return found;
       }
-      if (route.method().equals(method) || (isHead && route.method().equals("GET"))) {
-        return new Found(route, values);
-      }
-      others.add(route.method());
-      if (route.method().equals("GET")) {
+      others.add(its);
+      if (its.equals("GET")) {
         others.add(HEAD);
       }
     }
@@ -51,6 +48,21 @@ public final class Router {
         .header("Allow", allowed);
   }
 
+  /** A word of the API that stands where another route has an id is no id. */
+  private List<Found> matching(List<String> path) {
+    List<Found> found = new ArrayList<>();
+    for (Route route : routes) {
+      Map<String, String> values = route.match(path);
+      if (values != null) {
+        found.add(new Found(route, values));
+      }
+    }
+    return found.stream()
+        .filter(
+            each -> found.stream().noneMatch(other -> other.route().hasWordForIdOf(each.route())))
+        .toList();
+  }
+
   public List<Route> routes() {
     return routes;
   }
@@ -58,13 +70,13 @@ public final class Router {
   static List<String> segments(String rawPath) {
     List<String> segments = new ArrayList<>();
     for (String segment : rawPath.substring(1).split("/", -1)) {
-      segments.add(decoded(segment));
+      segments.add(decoded(segment, "path"));
     }
     return segments;
   }
 
   /** Segment by segment, so that an encoded slash stays within its own. */
-  private static String decoded(String segment) {
+  static String decoded(String segment, String what) {
     if (segment.indexOf('%') < 0) {
       return segment;
     }
@@ -73,12 +85,12 @@ public final class Router {
       char c = segment.charAt(i);
       if (c == '%') {
         if (i + 2 > segment.length() - 1) {
-          throw Problem.badRequest("the path is not well encoded");
+          throw Problem.badRequest("the " + what + " is not well encoded");
         }
         int high = Character.digit(segment.charAt(i + 1), 16);
         int low = Character.digit(segment.charAt(i + 2), 16);
         if (high < 0 || low < 0) {
-          throw Problem.badRequest("the path is not well encoded");
+          throw Problem.badRequest("the " + what + " is not well encoded");
         }
         bytes.put((byte) (high * 16 + low));
         i += 2;
@@ -89,7 +101,7 @@ public final class Router {
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(bytes.flip()).toString();
     } catch (CharacterCodingException wrong) {
-      throw Problem.badRequest("the path is not well encoded");
+      throw Problem.badRequest("the " + what + " is not well encoded");
     }
   }
 }

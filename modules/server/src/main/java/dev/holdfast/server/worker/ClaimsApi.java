@@ -8,8 +8,9 @@ import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.queue.JobQueries;
+import dev.holdfast.server.auth.Authenticator;
+import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
-import dev.holdfast.server.http.ClientWatch;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
@@ -26,6 +27,8 @@ public final class ClaimsApi {
   private final WakeUps wakeUps;
   private final Envelopes envelopes;
   private final Timings usual;
+  private final Authenticator authenticator;
+  private final PollRecorder polls;
 
   /**
    * @param usual how long a lease and a cancel grace period last if its request does not say
@@ -35,12 +38,16 @@ public final class ClaimsApi {
       LongPollBroker longPolls,
       WakeUps wakeUps,
       Envelopes envelopes,
-      Timings usual) {
+      Timings usual,
+      Authenticator authenticator,
+      PollRecorder polls) {
     this.queries = queries;
     this.longPolls = longPolls;
     this.wakeUps = wakeUps;
     this.envelopes = envelopes;
     this.usual = usual;
+    this.authenticator = authenticator;
+    this.polls = polls;
   }
 
   public List<Route> routes() {
@@ -56,7 +63,20 @@ public final class ClaimsApi {
         new LongPollBroker.Line(Limits.queue(call.value("queue")), call.caller().tenant());
     Duration lease = or(request.leaseMs(), usual.lease());
     Duration cancelGrace = or(request.cancelGracePeriodMs(), usual.cancelGrace());
-    Claimed claimed = claimed(line, request, lease, cancelGrace, call.client());
+    LongPollBroker.Poll poll =
+        new LongPollBroker.Poll(
+            request.workerId(),
+            request.most(),
+            lease,
+            cancelGrace,
+            new CallersAdmission(call.caller()));
+    polls.asks(request.workerId(), List.of(line), Duration.ofMillis(request.waitMillis()));
+    Claimed claimed;
+    try {
+      claimed = claimed(line, request, poll, call);
+    } finally {
+      polls.answered(request.workerId(), List.of(line), call.client().isGone());
+    }
     List<TaskEnvelope> tasks = envelopes.of(claimed.jobs(), lease, cancelGrace);
     @Nullable Duration nextDue = claimed.nextDue();
     return Answer.ok(new LeaseRequest.Answer(tasks, nextDue == null ? null : nextDue.toMillis()))
@@ -69,23 +89,34 @@ public final class ClaimsApi {
 
   /** A worker that sets the length of its leases waits by {@code /v1/queues/wait} instead. */
   private Claimed claimed(
-      LongPollBroker.Line line,
-      LeaseRequest request,
-      Duration lease,
-      Duration cancelGrace,
-      ClientWatch client)
+      LongPollBroker.Line line, LeaseRequest request, LongPollBroker.Poll poll, Call call)
       throws InterruptedException {
     if (request.leaseMs() == null || request.waitMillis() > 0) {
       Duration timeout = Duration.ofMillis(request.waitMillis());
-      return new Claimed(
-          longPolls.lease(
-              line, request.workerId(), request.most(), lease, cancelGrace, timeout, client),
-          null);
+      return new Claimed(longPolls.lease(line, poll, timeout, call.client()), null);
     }
     long since = System.nanoTime();
-    Claimed claimed = longPolls.claim(line, request.workerId(), request.most(), lease, cancelGrace);
+    Claimed claimed = longPolls.claim(line, poll);
     wakeUps.claimed(line, since, claimed.jobs().size() == request.most());
     return claimed;
+  }
+
+  private final class CallersAdmission implements LongPollBroker.Admission {
+    private final Caller caller;
+
+    CallersAdmission(Caller caller) {
+      this.caller = caller;
+    }
+
+    @Override
+    public boolean mayClaim() {
+      return authenticator.isStillGood(caller);
+    }
+
+    @Override
+    public void check() {
+      authenticator.authenticateAgain(caller);
+    }
   }
 
   private Answer depth(Call call) {
@@ -104,8 +135,10 @@ public final class ClaimsApi {
         wait.queues().stream()
             .map(name -> new LongPollBroker.Line(name, call.caller().tenant()))
             .collect(Collectors.toUnmodifiableSet());
+    polls.asks(wait.workerId(), lines, Duration.ofMillis(wait.waitMs()));
     List<LongPollBroker.Line> woken =
         wakeUps.await(wait.workerId(), lines, Duration.ofMillis(wait.waitMs()));
+    authenticator.authenticateAgain(call.caller());
     return Answer.ok(new QueueWait.Answer(woken.stream().map(LongPollBroker.Line::queue).toList()));
   }
 }

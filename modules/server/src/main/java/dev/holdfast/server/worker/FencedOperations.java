@@ -43,12 +43,15 @@ public final class FencedOperations {
   private final JobQueue queue;
   private final JobQueries queries;
   private final HeartbeatBatcher heartbeats;
+  private final RemoteAttempts attempts;
   private final Tenants tenants;
 
-  public FencedOperations(JobQueue queue, JobQueries queries, HeartbeatBatcher heartbeats) {
+  public FencedOperations(
+      JobQueue queue, JobQueries queries, HeartbeatBatcher heartbeats, RemoteAttempts attempts) {
     this.queue = queue;
     this.queries = queries;
     this.heartbeats = heartbeats;
+    this.attempts = attempts;
     this.tenants = new Tenants(queries);
   }
 
@@ -59,7 +62,11 @@ public final class FencedOperations {
 
   /** Extends a lease for the first time; waits while another transaction holds the job's row. */
   HeartbeatResult start(LeaseHolder.Token holder) throws InterruptedException {
-    return heartbeats.start(holder.scope().lease());
+    HeartbeatResult result = heartbeats.start(holder.scope().lease());
+    if (result.ack() == Ack.ACCEPTED) {
+      attempts.begun(result.lease());
+    }
+    return result;
   }
 
   /**
@@ -68,10 +75,20 @@ public final class FencedOperations {
    * @param progress null if the heartbeat has none
    */
   HeartbeatResult extend(LeaseHolder.Token holder, Report.@Nullable Progress progress) {
-    return heartbeats.beat(
-        new HeartbeatBatcher.Beat(
-            holder.scope().lease(),
-            progress == null ? null : (Report.Progress) Scrubbed.report(progress)));
+    return counted(
+        heartbeats.beat(
+            new HeartbeatBatcher.Beat(
+                holder.scope().lease(),
+                progress == null ? null : (Report.Progress) Scrubbed.report(progress))));
+  }
+
+  private HeartbeatResult counted(HeartbeatResult result) {
+    if (result.ack() == Ack.ACCEPTED) {
+      attempts.beat(result.lease());
+    } else {
+      attempts.gone(result.lease());
+    }
+    return result;
   }
 
   /**
@@ -91,7 +108,8 @@ public final class FencedOperations {
             .toList();
     Predicate<Held<?>> isTheirs = holders(all, queue::workerNames);
     List<Lease> theirs = all.stream().filter(isTheirs).map(Held::lease).toList();
-    List<HeartbeatResult> results = new ArrayList<>(queue.heartbeat(theirs, lease));
+    List<HeartbeatResult> results =
+        new ArrayList<>(queue.heartbeat(theirs, lease).stream().map(this::counted).toList());
     all.stream()
         .filter(isTheirs.negate())
         .forEach(each -> results.add(new HeartbeatResult(each.lease(), Ack.LEASE_LOST, null)));
@@ -147,8 +165,36 @@ public final class FencedOperations {
 
   /** Ends attempts, or releases them to their queues. One answer each, in their order. */
   List<Ack> settle(List<Held<Settlement>> settlements) {
-    return ofHolders(
-        settlements, theirs -> queue.settle(theirs.stream().map(Scrubbed::settlement).toList()));
+    List<Ack> acks =
+        ofHolders(
+            settlements,
+            theirs -> queue.settle(theirs.stream().map(Scrubbed::settlement).toList()));
+    List<Settlement> accepted = new ArrayList<>();
+    for (int i = 0; i < acks.size(); i++) {
+      if (acks.get(i) == Ack.ACCEPTED) {
+        accepted.add(settlements.get(i).content());
+      }
+    }
+    count(accepted);
+    return acks;
+  }
+
+  private void count(List<Settlement> accepted) {
+    List<JobId> failed =
+        accepted.stream()
+            .filter(each -> each instanceof Settlement.Fail fail && fail.failure().retryable())
+            .map(each -> each.lease().job())
+            .toList();
+    Set<JobId> over = new HashSet<>();
+    if (!failed.isEmpty()) {
+      queries.states(failed).stream()
+          .filter(job -> job.state().isTerminal())
+          .forEach(job -> over.add(job.job()));
+    }
+    accepted.forEach(
+        each ->
+            attempts.ended(
+                each, failed.contains(each.lease().job()) && !over.contains(each.lease().job())));
   }
 
   /** The state of a job after one of its attempts was released; a later one may run by now. */
@@ -211,7 +257,10 @@ public final class FencedOperations {
       return new Ended(Ack.LEASE_LOST, null);
     }
     return switch (queue.complete(Scrubbed.completion(completion.content()))) {
-      case Completion.Verdict.Accepted(var finalState) -> new Ended(Ack.ACCEPTED, finalState);
+      case Completion.Verdict.Accepted(var finalState) -> {
+        attempts.ended(completion.content().settlement(), !finalState.isTerminal());
+        yield new Ended(Ack.ACCEPTED, finalState);
+      }
       case Completion.Verdict.Different different -> new Ended(Ack.LEASE_LOST, null);
       case Completion.Verdict.Late late -> new Ended(Ack.LEASE_LOST, null);
     };

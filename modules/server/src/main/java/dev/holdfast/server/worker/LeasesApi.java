@@ -8,7 +8,6 @@ import dev.holdfast.contract.lease.LeasePublish;
 import dev.holdfast.contract.lease.LeaseReport;
 import dev.holdfast.contract.lease.LeaseSettle;
 import dev.holdfast.contract.task.TaskSteps;
-import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -139,7 +138,7 @@ public final class LeasesApi {
         new Completion(
             settlement,
             ending.outcome().name(),
-            ending.metrics() == null ? "" : Secrets.digest(Wire.text(ending)),
+            ending.metrics() == null ? "" : CompletionDigest.of(settlement),
             ending.workerId(),
             null,
             ending.metrics(),

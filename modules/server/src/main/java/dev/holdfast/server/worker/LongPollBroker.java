@@ -33,33 +33,43 @@ public final class LongPollBroker implements AutoCloseable {
   /** One queue as one tenant's workers see it; null is all tenants. */
   record Line(String queue, @Nullable String tenant) {}
 
+  /** Whether a client may have tasks: its key may be revoked while it waits. */
+  interface Admission {
+    /** Asked before each claim for it, and so from memory. */
+    boolean mayClaim();
+
+    /**
+     * Asked before it gets what was claimed, and so of the database. Throws what it is answered.
+     */
+    void check();
+  }
+
+  /** What a worker asks for. */
+  record Poll(String worker, int most, Duration lease, Duration cancelGrace, Admission admission) {}
+
   private final JobQueue queue;
+  private final RemoteAttempts attempts;
   private final WaitingLines lines = new WaitingLines();
   private final DatabaseSubscription subscription;
   private final Thread thread;
 
-  public LongPollBroker(JobQueue queue, DatabaseSubscription subscription) {
+  public LongPollBroker(
+      JobQueue queue, DatabaseSubscription subscription, RemoteAttempts attempts) {
     this.queue = queue;
+    this.attempts = attempts;
     this.subscription = subscription;
     subscription.onWakeUp(lines::notified);
     this.thread = Thread.ofPlatform().daemon().name("holdfast-long-polls").start(this::run);
   }
 
   /**
-   * Up to {@code most} jobs; none when the timeout has passed, the client has gone, or the broker
-   * closes.
+   * As many jobs as are asked for at most; none when the timeout has passed, the client has gone or
+   * may not claim any more, or the broker closes.
    */
-  List<LeasedJob> lease(
-      Line line,
-      String worker,
-      int most,
-      Duration lease,
-      Duration cancelGrace,
-      Duration timeout,
-      ClientWatch client)
+  List<LeasedJob> lease(Line line, Poll poll, Duration timeout, ClientWatch client)
       throws InterruptedException {
     if (lines.mayClaim(line)) {
-      Claimed found = claim(line, worker, most, lease, cancelGrace);
+      Claimed found = claim(line, poll);
       if (!found.jobs().isEmpty() || !timeout.isPositive()) {
         return found.jobs();
       }
@@ -67,7 +77,7 @@ public final class LongPollBroker implements AutoCloseable {
     } else if (!timeout.isPositive()) {
       return List.of();
     }
-    Waiter waiter = new Waiter(worker, most, lease, cancelGrace);
+    Waiter waiter = new Waiter(poll);
     if (!lines.enter(line, waiter)) {
       return List.of();
     }
@@ -77,6 +87,12 @@ public final class LongPollBroker implements AutoCloseable {
     if (client.isGone()) {
       release(jobs);
       return List.of();
+    }
+    try {
+      poll.admission().check();
+    } catch (RuntimeException refused) {
+      release(jobs);
+      throw refused;
     }
     return jobs;
   }
@@ -121,7 +137,12 @@ public final class LongPollBroker implements AutoCloseable {
     Waiter first;
     while ((first = lines.first(line)) != null) {
       try {
-        Claimed found = claim(line, first.worker, first.most, first.lease, first.cancelGrace);
+        if (!first.poll.admission().mayClaim()) {
+          lines.remove(line, first);
+          first.jobs.complete(List.of());
+          continue;
+        }
+        Claimed found = claim(line, first.poll);
         if (found.jobs().isEmpty()) {
           lines.keep(line, first, found);
           return;
@@ -139,16 +160,28 @@ public final class LongPollBroker implements AutoCloseable {
   }
 
   /** Claims at once, before those that wait. */
-  Claimed claim(Line line, String worker, int most, Duration lease, Duration cancelGrace) {
-    return queue.claimRemotely(line.queue(), most, worker, lease, cancelGrace, line.tenant());
+  Claimed claim(Line line, Poll poll) {
+    Claimed claimed =
+        queue.claimRemotely(
+            line.queue(),
+            poll.most(),
+            poll.worker(),
+            poll.lease(),
+            poll.cancelGrace(),
+            line.tenant());
+    attempts.claimed(claimed.jobs(), poll.lease());
+    return claimed;
   }
 
-  /** Releases jobs whose answer could not be sent. */
+  /**
+   * Releases jobs whose answer could not, or must not, be sent: none of their budgets is touched.
+   */
   void release(Collection<LeasedJob> jobs) {
     List<Settlement> releases = new ArrayList<>();
     jobs.forEach(job -> releases.add(new Settlement.Release(job.lease(), false)));
     if (!releases.isEmpty()) {
       queue.settle(releases);
+      jobs.forEach(job -> attempts.gone(job.lease()));
       jobs.stream().map(LeasedJob::queue).distinct().forEach(lines::notified);
     }
   }

@@ -100,17 +100,22 @@ public final class TaskRefusals {
             || (snapshot.state() == JobState.FAILED
                 && snapshot.failureCode() != null
                 && OUT_OF_TIME.contains(snapshot.failureCode()));
-    if (!snapshot.state().isTerminal() || (expired && !callback.equals("completed"))) {
-      return expired(lease);
+    // To a heartbeat the contract answers 410 alone, whatever ended the task.
+    if (!snapshot.state().isTerminal()
+        || callback.equals("heartbeat")
+        || (expired && !callback.equals("completed"))) {
+      Problem gone = expired(lease, expired);
+      return snapshot.state().isTerminal() ? gone.with("state", snapshot.state().name()) : gone;
     }
     return terminal(snapshot.state(), "the task has ended already");
   }
 
   /** Always {@code task_expired}; the message and the reason say what ended the attempt. */
-  private Problem expired(Lease lease) {
+  private Problem expired(Lease lease, boolean expired) {
     @Nullable Attempt ended = queries.ended(lease).orElse(null);
     @Nullable Failure failure = ended == null ? null : ended.failure();
-    Problem problem = new Problem(410, "task_expired", why(ended, failure));
+    String why = ended == null && !expired ? "the task has ended already" : why(ended, failure);
+    Problem problem = new Problem(410, "task_expired", why);
     return failure == null ? problem : problem.with("reason", failure.code());
   }
 
@@ -119,7 +124,11 @@ public final class TaskRefusals {
       return "this attempt does not hold the task";
     }
     return switch (ended.outcome()) {
-      case FAILED, SNOOZED -> failure == null ? "the attempt has ended already" : why(failure);
+      case FAILED ->
+          failure != null && failure.code().equals(Failure.DISPATCH_FAILED)
+              ? "the push was answered with an error after the start"
+              : why(failure);
+      case SNOOZED -> why(failure);
       case CRASHED -> TIMED_OUT;
       case RELEASED ->
           failure == null ? "the attempt was released and the task requeued" : TIMED_OUT;
@@ -128,8 +137,8 @@ public final class TaskRefusals {
     };
   }
 
-  private static String why(Failure failure) {
-    return switch (failure.code()) {
+  private static String why(@Nullable Failure failure) {
+    return switch (failure == null ? "" : failure.code()) {
       case Failure.CANCEL_TIMEOUT ->
           "the task was cancelled and did not stop within its cancel grace period";
       case Failure.DEADLINE_EXCEEDED -> "the task is past its deadline";

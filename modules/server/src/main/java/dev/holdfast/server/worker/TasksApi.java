@@ -7,7 +7,6 @@ import dev.holdfast.contract.task.TaskEvent;
 import dev.holdfast.contract.task.TaskHeartbeat;
 import dev.holdfast.contract.task.TaskLog;
 import dev.holdfast.contract.task.TaskStarted;
-import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.attempt.Ack;
@@ -17,7 +16,6 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LogLines;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
-import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.server.config.ServerOptions;
@@ -30,6 +28,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The callbacks of the worker contract: started, heartbeat, log, event, completed. Each names an
@@ -86,14 +85,22 @@ public final class TasksApi {
     if (result.ack() == Ack.LEASE_LOST) {
       throw refusals.lost("started", lease);
     }
-    if (result.cancelRequested()) {
-      // The worker has not begun, so it needs no time to stop.
+    if (result.cancelRequested() && result.first()) {
+      // The worker has not begun, so it needs no time to stop. One that has begun, and repeats the
+      // call because the response was lost, learns of the cancel with its next heartbeat.
       Settlement cancel = new Settlement.Cancel(lease, null);
       operations.settle(List.of(new Held<>(holder, lease, cancel)));
       throw TaskRefusals.terminal(
           JobState.CANCELLED, "the task was cancelled before its worker started");
     }
-    return Answer.ok(new TaskStarted.Answer(true, now()));
+    Instant now = now();
+    TaskTokens.Signed fresh = fresh(call.token(), now);
+    return Answer.ok(
+        new TaskStarted.Answer(
+            true,
+            now,
+            fresh == null ? null : fresh.text(),
+            fresh == null ? null : fresh.expiresAt()));
   }
 
   private Answer heartbeat(Call call) {
@@ -111,8 +118,7 @@ public final class TasksApi {
       throw refusals.lost("heartbeat", lease);
     }
     Instant now = now();
-    TaskTokens.Signed fresh =
-        lifetime.needsRenewal(token, now) ? tokens.sign(token.scope(), null) : null;
+    TaskTokens.Signed fresh = fresh(token, now);
     return Answer.ok(
         new TaskHeartbeat.Answer(
             true,
@@ -122,6 +128,10 @@ public final class TasksApi {
             fresh == null ? null : fresh.text(),
             fresh == null ? null : fresh.expiresAt(),
             TaskCommands.ifAsked(result.pendingCommand())));
+  }
+
+  private TaskTokens.@Nullable Signed fresh(TaskTokens.Read token, Instant now) {
+    return lifetime.needsRenewal(token, now) ? tokens.sign(token.scope(), null) : null;
   }
 
   private Answer log(Call call) {
@@ -166,12 +176,11 @@ public final class TasksApi {
   }
 
   private Completion completion(Lease lease, TaskCompleted completed) {
-    // Of the parsed body: the same fields in another order are the same completion.
-    String digest = Secrets.digest(Wire.text(completed.withoutAttemptId()));
+    Settlement settlement = settlement(lease, completed);
     return new Completion(
-        settlement(lease, completed),
+        settlement,
         completed.outcome().name(),
-        digest,
+        CompletionDigest.of(settlement),
         completed.workerId(),
         completed.completedAt(),
         completed.metrics(),
@@ -192,15 +201,9 @@ public final class TasksApi {
   }
 
   private Settlement failed(Lease lease, TaskCompleted.TaskError error) {
-    Failure failure =
-        Failure.of(
-                error.category(),
-                error.code() == null ? Failure.HANDLER_FAILED : error.code(),
-                error.message())
-            .withStackTrace(error.stackTrace());
     return new Settlement.Fail(
         lease,
-        error.retryable() == null ? failure : failure.withRetryable(error.retryable()),
+        error.failure(),
         error.retryAfterMs() == null ? null : Duration.ofMillis(error.retryAfterMs()));
   }
 

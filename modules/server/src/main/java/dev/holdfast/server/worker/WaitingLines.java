@@ -23,10 +23,7 @@ final class WaitingLines {
 
   /** A request that waits for jobs. */
   static final class Waiter {
-    final String worker;
-    final int most;
-    final Duration lease;
-    final Duration cancelGrace;
+    final LongPollBroker.Poll poll;
     final CompletableFuture<List<LeasedJob>> jobs = new CompletableFuture<>();
 
     /** The broker is claiming for this waiter, so another thread must not remove it. */
@@ -34,11 +31,8 @@ final class WaitingLines {
 
     private boolean leaving;
 
-    Waiter(String worker, int most, Duration lease, Duration cancelGrace) {
-      this.worker = worker;
-      this.most = most;
-      this.lease = lease;
-      this.cancelGrace = cancelGrace;
+    Waiter(LongPollBroker.Poll poll) {
+      this.poll = poll;
     }
   }
 

@@ -13,10 +13,11 @@ import './timeline.js';
 import './worker.js';
 import './workers.js';
 import { attempt } from './dialogs.js';
-import { showTimesIn, span } from './format.js';
-import { showKeys } from './keys.js';
+import { clipped, showTimesIn, span } from './format.js';
+import { showKeys, singleKeys } from './keys.js';
 import { live } from './live.js';
 import { get, post, remove, signedOut } from './server.js';
+import { keep, stored } from './stored.js';
 
 const PAGES = [
   ['', 'Overview', 'o'],
@@ -29,31 +30,16 @@ const PAGES = [
   ['info', 'Info', 'i'],
 ];
 const ICON = new URL('icon.svg', import.meta.url).pathname;
-const SINGLE = { queues: 'Queue', runs: 'Run', workers: 'Worker' };
+/** Pages of which there is one for each id as well. */
+const SINGLE = { jobs: 'Job', queues: 'Queue', runs: 'Run', workers: 'Worker' };
 const STATES = { connecting: 'connecting', live: 'live', lost: 'connection lost', asleep: 'asleep' };
 const THEMES = ['system', 'light', 'dark'];
 const ZONES = ['local', 'UTC'];
-
-function stored(name) {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null;
-  }
-}
 
 function theme(name) {
   if (name === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = name;
   document.dispatchEvent(new Event('themechange'));
-}
-
-function keep(name, value) {
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    // then it is only for now
-  }
 }
 
 theme(THEMES.includes(stored('holdfast-theme')) ? stored('holdfast-theme') : 'system');
@@ -62,6 +48,7 @@ showTimesIn(stored('holdfast-zone'));
 class App extends LitElement {
   static properties = { session: { state: true }, error: { state: true }, route: { state: true }, theme: { state: true }, zone: { state: true }, signing: { state: true } };
   #went = 0;
+  #shown = location.hash;
 
   constructor() {
     super();
@@ -119,17 +106,21 @@ class App extends LitElement {
 
   #where() {
     const [path, search] = location.hash.replace(/^#\/?/, '').split('?', 2);
-    const [page, id] = path.split('/', 2);
+    const [page, id, ...more] = path.split('/');
     let job = null;
     try {
       job = id ? decodeURIComponent(id) : null;
     } catch {
       job = id;
     }
-    return { page: PAGES.some(([name]) => name === page) ? page : '', job, filter: Object.fromEntries(new URLSearchParams(search ?? '')) };
+    const known = PAGES.some(([name]) => name === page) && (!id || page in SINGLE) && more.length === 0;
+    return { page: known ? page : null, job, filter: Object.fromEntries(new URLSearchParams(search ?? '')) };
   }
 
   async #navigated() {
+    // It may have been shown at once, without waiting for the browser to tell of it.
+    if (location.hash === this.#shown) return;
+    this.#shown = location.hash;
     const before = this.route;
     this.route = this.#where();
     await this.updateComplete;
@@ -141,10 +132,11 @@ class App extends LitElement {
 
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, select, textarea, dialog')) return;
+    if (!singleKeys.on) return;
     if (event.key === '/') {
       event.preventDefault();
-      if (this.route.page !== 'jobs' || this.route.job) location.hash = '#/jobs';
-      setTimeout(() => document.getElementById('search')?.focus(), 50);
+      this.#went = 0;
+      this.#search();
     } else if (event.key === '?') {
       showKeys(PAGES);
     } else if (event.key === 'u') {
@@ -158,6 +150,19 @@ class App extends LitElement {
       if (page) location.hash = `#/${page[0]}`;
       this.#went = 0;
     }
+  }
+
+  /** All of it before the next key is pressed: what is typed after the slash is part of the search. */
+  async #search() {
+    if (this.route.page !== 'jobs' || this.route.job) {
+      location.hash = '#/jobs';
+      this.#shown = location.hash;
+      this.route = this.#where();
+      await this.updateComplete;
+      await this.querySelector('hf-jobs')?.updateComplete;
+      scrollTo(0, 0);
+    }
+    document.getElementById('search')?.focus();
   }
 
   #switchTheme() {
@@ -177,8 +182,8 @@ class App extends LitElement {
   updated(changed) {
     // Where there is no room for all pages, the one that is open is in sight.
     if (changed.has('route') || changed.has('session')) this.querySelector('nav a[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-    const name = PAGES.find(([page]) => page === this.route.page)?.[1] ?? '';
-    const title = `${this.route.job ? (SINGLE[this.route.page] ?? 'Job') : name} · Holdfast`;
+    const name = PAGES.find(([page]) => page === this.route.page)?.[1] ?? 'No such page';
+    const title = `${(this.route.job && SINGLE[this.route.page]) || name} · Holdfast`;
     if (document.title !== title) document.title = title;
   }
 
@@ -219,6 +224,7 @@ class App extends LitElement {
     if (!this.session) return this.error ? html`<p class="notice bad" role="alert">${this.error}; retrying</p>` : nothing;
     if (!this.session.signedIn) return this.#form();
     const { page, job, filter } = this.route;
+    if (page === null) return this.#nowhere();
     if (page === 'jobs' && job) return html`<hf-job .session=${this.session} .jobId=${job} .tab=${filter.tab}></hf-job>`;
     if (page === 'queues' && job) return html`<hf-queue .session=${this.session} .queue=${job} .filter=${filter}></hf-queue>`;
     if (page === 'runs' && job) return html`<hf-run .session=${this.session} .runId=${job}></hf-run>`;
@@ -245,6 +251,12 @@ class App extends LitElement {
 
   #jobs(filter) {
     return html`<hf-jobs .session=${this.session} .filter=${filter}></hf-jobs>`;
+  }
+
+  #nowhere() {
+    return html`<h1 tabindex="-1">No such page</h1>
+      <p class="notice warn wrap" role="alert">There is no page <code>${clipped(location.hash, 200)}</code>: the address may be mistyped, or from another version.</p>
+      <p>${PAGES.map(([page, text], i) => html`${i ? ' · ' : ''}<a href="#/${page}">${text}</a>`)}</p>`;
   }
 
   #form() {

@@ -1,12 +1,14 @@
 /** What is done to many jobs: counted before, with progress during it. */
 import { ask, toast } from './dialogs.js';
 import { count } from './format.js';
-import { statesOf } from './search.js';
+import { statesOf, termOf, without } from './search.js';
 import { get, post, query } from './server.js';
 import { ACTIVE, DEAD } from './states.js';
 
 const POSSIBLE = { cancel: ACTIVE, retry: DEAD };
 const MOST_KINDS = 5;
+/** More than these, or all there are, are not for one click. */
+const MOST_AT_ONCE = 1000;
 
 /**
  * Of the states that a search asks for, those in which this can be done. Cancelled jobs were cancelled by somebody: they
@@ -23,7 +25,27 @@ export const applicable = (verb, jobs) => jobs.filter((job) => POSSIBLE[verb].in
 /** 'waiting, pending or running' */
 const listed = (states) => states.map((state) => state.toLowerCase()).join(', ').replace(/, (?=[^,]*$)/, ' or ');
 
-const jobs = (n, more) => `${count(n)}${more ? ' or more' : ''} ${n === 1 ? 'job' : 'jobs'}`;
+const jobs = (n, more) => `${more ? 'at least ' : ''}${count(n)} ${n === 1 ? 'job' : 'jobs'}`;
+
+/** How many of a queue, or of all, are in a state; jobs that have ended are not counted with a queue. */
+const IN_QUEUE = {
+  WAITING: (queue) => queue.waiting,
+  PENDING: (queue) => queue.due + queue.delayed,
+  RUNNING: (queue) => queue.running,
+  RETRYING: (queue) => queue.retrying,
+};
+
+/** A count of jobs ends at a number; where it did, and the queues know better, it is theirs. */
+async function counted(filter, states) {
+  const found = await get(`/v1/jobs/count${query(filter)}`);
+  const name = termOf(filter.search, 'queue');
+  const alone = without(filter.search, 'queue', 'state') === '';
+  if (!found.more || !alone || !states.every((state) => IN_QUEUE[state])) return found;
+  const { queues } = await get('/v1/queues');
+  const all = queues.filter((queue) => !name || queue.name === name).flatMap((queue) => states.map((state) => IN_QUEUE[state](queue)));
+  const sum = all.reduce((total, n) => total + n, 0);
+  return sum > found.count ? { count: sum, more: false } : found;
+}
 
 /** Which kinds these are, as far as they are among the newest jobs. */
 async function byKind(filter) {
@@ -46,7 +68,7 @@ export async function bulk(verb, { ids = [], search = '', of = search ? `that ma
   let found = { count: ids.length, more: false };
   let kinds = '';
   try {
-    if (ids.length === 0) [found, kinds] = await Promise.all([get(`/v1/jobs/count${query(filter)}`), byKind(filter)]);
+    if (ids.length === 0) [found, kinds] = await Promise.all([counted(filter, states), byKind(filter)]);
   } catch (failed) {
     toast(failed.message, 'bad');
     return;
@@ -57,13 +79,20 @@ export async function bulk(verb, { ids = [], search = '', of = search ? `that ma
   }
   const what = jobs(found.count, found.more);
   const word = verb === 'cancel' ? 'Cancel' : 'Retry';
+  const queue = termOf(search, 'queue');
+  const typed = ids.length === 0 && (found.count > MOST_AT_ONCE || found.more || (verb === 'cancel' && !search));
+  const right = (given) => given.replace(/[\s.,’']/g, '') === String(found.count) || (queue && given.trim() === queue);
   await ask({
     title: `${word} ${what}?`,
+    fields: typed ? [{ name: 'typed', label: `To confirm, type ${count(found.count)}${queue ? `, or the name of the queue` : ''}`, required: true }] : [],
     text: ids.length ? 'The selected jobs.' : `All jobs ${of}${search && of.startsWith('that') ? ' and' : ' that'} are ${listed(states)}.${kinds}`,
     reason: verb === 'cancel',
     confirm: `${word} ${what}`,
     danger: verb === 'cancel',
-    act: ({ reason }, progress) => act(verb, ids.length ? { ids } : { filter }, found.count, reason, progress),
+    act: ({ reason, typed: given }, progress) => {
+      if (typed && !right(given)) throw Object.assign(new Error(`'${given}' is not ${count(found.count)}${queue ? `, nor ${queue}` : ''}: nothing was done`), { field: 'typed' });
+      return act(verb, ids.length ? { ids } : { filter }, found.count, reason, progress);
+    },
   });
 }
 

@@ -77,6 +77,7 @@ class ChartView extends LitElement {
     const most = Math.max(0, ...this.series.flatMap((each) => each.data));
     const step = this.spans ? STEPS.find((each) => most / each <= MOST_STEPS) : undefined;
     chart.data.labels = this.labels;
+    chart.data.datasets.length = Math.min(chart.data.datasets.length, this.series.length);
     this.series.forEach((each, i) => {
       const color = this.#color(each.color);
       chart.data.datasets[i] = Object.assign(chart.data.datasets[i] ?? {}, {

@@ -41,11 +41,11 @@ class Failures extends View {
   }
 
   render() {
-    const groups = this.failures?.groups ?? [];
+    const groups = this.steady('failures', this.failures?.groups ?? [], (group) => group.signature);
     return html`<h1 tabindex="-1">Failures</h1>
       ${this.trouble()}
       <p class="dim">Failed jobs of one kind with one code, whose messages differ only in numbers and ids.${this.failures?.more ? ` Among the newest ${count(this.failures.searched)} failed jobs.` : ''}</p>
-      <div class="scroll" tabindex="0"><table class="acted">
+      <div class="scroll" tabindex="0" data-steady="failures"><table class="acted">
         <thead><tr><th>Failure</th><th class="r">Jobs</th><th>Last 24 hours</th><th class="r">Last</th><th class="r">First</th><th>Queues, workers</th><th>Latest</th>${this.mayOperate ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>
         <tbody>${groups.length === 0 ? empty(8, this.failures ? 'No job has failed' : 'Loading …') : repeat(groups, (group) => group.signature, (group) => this.#row(group))}</tbody>
       </table></div>`;

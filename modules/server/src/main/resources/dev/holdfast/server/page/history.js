@@ -54,7 +54,8 @@ export function historyPlots(history, { depth = false } = {}) {
           { label: 'enqueued', color: 'accent', line: true, data: perSecond('enqueued') },
         ]}></hf-chart></figure>
     <figure><figcaption>Time in the queue</figcaption>
-      <hf-chart kind="line" spans label="How long jobs that succeeded had waited" .labels=${labels} .format=${span} .series=${times('waitMs')}></hf-chart></figure>
+      <hf-chart kind="line" spans label="How long jobs that succeeded had waited, and how long the first due job had" .labels=${labels} .format=${span}
+        .series=${[...times('waitMs'), ...(points.some((point) => point.depth) ? [{ label: 'first due', color: 'dim', dashed: true, data: points.map((point) => point.depth?.oldestDueMs || null) }] : [])]}></hf-chart></figure>
     <figure><figcaption>Run time</figcaption>
       <hf-chart kind="line" spans label="How long jobs that succeeded ran" .labels=${labels} .format=${span} .series=${times('runMs')}></hf-chart></figure>
   </div>`;

@@ -35,8 +35,8 @@ const COLUMNS = {
 
 const narrow = matchMedia('(max-width: 900px)');
 
-/** Ids begin with the milliseconds of their time. */
-const timeOf = (id) => new Date(parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString();
+/** A cursor begins with the time of a job. */
+const timeOf = (cursor) => cursor.slice(0, cursor.indexOf('_'));
 
 class Jobs extends View {
   static properties = {
@@ -49,6 +49,7 @@ class Jobs extends View {
     counts: { state: true },
     typed: { state: true },
     searching: { state: true },
+    held: { state: true },
   };
   #countedAt = 0;
 
@@ -63,12 +64,13 @@ class Jobs extends View {
   connectedCallback() {
     super.connectedCallback();
     this.every(QUIET_MS, () => this.#again());
+    this.every(500, () => this.held && !this.isPointedAt('jobs') && this.#release());
   }
 
   willUpdate(changed) {
     if (changed.has('filter')) {
       this.search = fromFilter(this.filter);
-      Object.assign(this, { before: [], chosen: new Set(), jobs: null, typed: this.search, searching: false });
+      Object.assign(this, { before: [], chosen: new Set(), jobs: null, held: null, following: false, typed: this.search, searching: false });
       this.#countedAt = 0;
       this.refresh(0);
     }
@@ -81,7 +83,10 @@ class Jobs extends View {
 
   /** The first page follows what happens, unless somebody selects from it, or jobs have to be read through for it. */
   #again() {
-    if (this.before.length === 0 && this.chosen.size === 0 && !isContent(this.search)) this.refresh(2000);
+    if (this.before.length === 0 && this.chosen.size === 0 && !isContent(this.search)) {
+      this.following = true;
+      this.refresh(2000);
+    }
   }
 
   async read(signal) {
@@ -97,8 +102,30 @@ class Jobs extends View {
       jobs = [...jobs, ...page.jobs];
       const more = Boolean(page.next) && jobs.length < PAGE;
       this.searching = more && Date.now() - began < TIMEOUT_MS;
-      Object.assign(this, { jobs: jobs.length || !this.searching ? jobs : this.jobs, next: page.next ?? null, searched: page.searchComplete });
+      this.#show({ jobs: jobs.length || !this.searching ? jobs : this.jobs, next: page.next ?? null, searched: page.searchComplete });
     } while (this.searching);
+    this.following = false;
+  }
+
+  /** Rows stay where they are while somebody points at them: others wait until nobody does, or they are asked for. */
+  #show(page) {
+    const shown = new Set((this.jobs ?? []).map((job) => job.id));
+    const others = (page.jobs ?? []).filter((job) => !shown.has(job.id)).length;
+    const moved = page.jobs?.some((job, i) => job.id !== this.jobs?.[i]?.id);
+    if (this.following && this.jobs?.length && moved && this.isPointedAt('jobs')) {
+      const fresh = new Map(page.jobs.map((job) => [job.id, job]));
+      this.jobs = this.jobs.map((job) => fresh.get(job.id) ?? job);
+      this.held = { page, others };
+    } else {
+      this.unsteady('jobs');
+      Object.assign(this, page, { held: null });
+    }
+  }
+
+  #release() {
+    const { page } = this.held;
+    this.unsteady('jobs');
+    Object.assign(this, page, { held: null });
   }
 
   /** Beside the list, and not before it: it may take longer. */
@@ -127,6 +154,7 @@ class Jobs extends View {
   #go(before) {
     this.before = before;
     this.chosen = new Set();
+    this.following = false;
     this.refresh(0);
     scrollTo(0, 0);
   }
@@ -159,13 +187,14 @@ class Jobs extends View {
     if (!this.sortedBy) return jobs;
     const by = COLUMNS[this.sortedBy][1];
     const sign = this.filter.sort.startsWith('-') ? -1 : 1;
-    return [...jobs].sort((a, b) => sign * (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0));
+    return this.steady('jobs', [...jobs].sort((a, b) => sign * (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0)), (job) => job.id);
   }
 
   async #many(verb, shown) {
     const ids = applicable(verb, shown.filter((job) => this.chosen.has(job.id)));
     await bulk(verb, this.chosen.size ? { ids } : { search: this.search });
     this.chosen = new Set();
+    this.following = false;
     this.#countedAt = 0;
     this.refresh(0);
   }
@@ -179,8 +208,8 @@ class Jobs extends View {
       <div class="with-facets">
         ${this.#facets()}
         <div>
-          ${this.mayOperate ? this.#bulk(jobs) : nothing}
-          <div class="scroll" tabindex="0"><table class="jobs">
+          ${this.#bulk(jobs)}
+          <div class="scroll" tabindex="0" data-steady="jobs"><table class="jobs">
             <thead><tr>${this.mayOperate ? html`<th><input type="checkbox" aria-label="Select all on this page" .checked=${bound(jobs.length > 0 && jobs.every((job) => this.chosen.has(job.id)))}
                 @change=${(event) => (this.chosen = new Set(event.target.checked ? jobs.map((job) => job.id) : []))}></th>` : nothing}
               <th>Job</th>${['state', 'kind', 'queue'].map((name) => this.#column(name))}${this.#column('attempt', 'r')}<th>Progress, failure or payload</th>${this.#column('age', 'r')}${this.#column('took', 'r')}</tr></thead>
@@ -263,11 +292,13 @@ class Jobs extends View {
   #bulk(jobs) {
     const chosen = jobs.filter((job) => this.chosen.has(job.id));
     const applies = (verb) => (this.chosen.size ? applicable(verb, chosen).length > 0 : among(verb, this.search).length > 0);
-    return html`<div class="actions">
+    const held = this.held ? html`<button type="button" class="small" id="held" @click=${() => this.#release()}>${this.held.others ? `Show ${count(this.held.others)} more recent` : 'Show the list as it is now'}</button>` : nothing;
+    if (!this.mayOperate) return html`<div class="actions steady">${held}</div>`;
+    return html`<div class="actions steady">
       <span class="dim">${this.chosen.size ? `${count(this.chosen.size)} selected` : this.search ? 'All that match:' : 'All jobs:'}</span>
       <button type="button" class="small" ?disabled=${!applies('retry')} @click=${() => this.#many('retry', jobs)}>Retry …</button>
       <button type="button" class="small danger" ?disabled=${!applies('cancel')} @click=${() => this.#many('cancel', jobs)}>Cancel …</button>
-    </div>`;
+      ${held}</div>`;
   }
 
   /** Why it is as it is; a failure on the way to success is on the job's own page. */

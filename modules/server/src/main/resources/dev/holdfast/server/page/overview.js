@@ -65,7 +65,7 @@ class Overview extends View {
         ${this.#tile('Done, 5 min', totals?.completed, '#/jobs?state=SUCCEEDED')}
         ${this.#tile('Failed, 5 min', totals?.failed, '#/jobs?state=FAILED', totals?.failed ? 'bad' : '')}
         <div class="tile"><span class="dim">Jobs per second</span><b class="num">${rate(totals?.ratePerSecond)}</b></div>
-        <div class="tile" title=${totals && totals.emptyInMs == null ? 'A queue has due jobs and none of them ends' : nothing}><span class="dim">Empty in</span><b class="num">${!totals ? '–' : totals.emptyInMs === 0 ? 'now' : (totals.emptyInMs == null ? 'never' : span(totals.emptyInMs))}</b></div>
+        ${this.#emptyIn(totals)}
       </div>
       ${this.#attention()}
       <section aria-labelledby="plots">
@@ -96,6 +96,18 @@ class Overview extends View {
     return html`<a class="tile ${kind}" href=${href}><span class="dim">${text}</span><b class="num">${count(number)}</b></a>`;
   }
 
+  /** When all queues are empty, or why they do not get empty. */
+  #emptyIn(totals) {
+    const tile = (value, title = nothing) => html`<div class="tile" id="empty-in" title=${title}><span class="dim">Empty in</span><b class="num">${value}</b></div>`;
+    if (!totals) return tile('–');
+    if (totals.emptyInMs != null) return tile(totals.emptyInMs === 0 ? 'now' : span(totals.emptyInMs));
+    const stuck = [...live.queues.values()].filter((queue) => queue.emptyInMs == null && queue.pending + queue.running > 0);
+    const moving = stuck.filter((queue) => !queue.pausedAt && !queue.workersPausedAt);
+    const names = (queues) => `${queues.slice(0, 5).map((queue) => queue.queue).join(', ')}${queues.length > 5 ? ' and others' : ''}`;
+    if (moving.length > 0) return tile('never', `At the rate of now: jobs are due and none of them ends in ${names(moving)}`);
+    return stuck.length > 0 ? tile('paused', stuck.every((queue) => !queue.pausedAt) ? 'All workers are paused, and jobs are due' : `Jobs are due, and paused: ${names(stuck)}`) : tile('never', 'Jobs are due and none of them ends');
+  }
+
   #attention() {
     const problems = (this.problems ?? []).filter((each) => each.code !== 'jobs_failed');
     const away = live.health?.status === 'error' ? live.health.reasons : [];
@@ -116,9 +128,9 @@ class Overview extends View {
   }
 
   #depth() {
-    const queues = [...live.queues.values()].sort((a, b) => b.pending + b.running - a.pending - a.running || (a.queue < b.queue ? -1 : 1));
+    const queues = this.steady('queues', [...live.queues.values()].sort((a, b) => b.pending + b.running - a.pending - a.running || (a.queue < b.queue ? -1 : 1)), (queue) => queue.queue);
     const most = Math.max(1, ...queues.map((queue) => queue.pending + queue.running));
-    return html`<div class="scroll" tabindex="0"><table><thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="wide">Depth</th><th class="r">Per second</th></tr></thead>
+    return html`<div class="scroll" tabindex="0" data-steady="queues"><table><thead><tr><th>Queue</th><th class="r">Due</th><th class="r">Running</th><th class="wide">Depth</th><th class="r">Per second</th></tr></thead>
       <tbody>${queues.length === 0 ? empty(5, live.totals ? 'No queues yet' : 'Loading …') : repeat(queues.slice(0, MOST_QUEUES), (queue) => queue.queue, (queue) => html`<tr>
         <td><a class="cut" href="#/queues/${encodeURIComponent(queue.queue)}">${queue.queue}</a> ${pauseBadge(queue)}</td>
         <td class="r num">${count(queue.pending)}</td><td class="r num">${count(queue.running)}</td>

@@ -7,6 +7,9 @@ import { toast } from './dialogs.js';
 /** So often it is looked at what the stream does not tell of, or tells of only when something happens. */
 export const QUIET_MS = 30_000;
 
+/** So long a finger is still there, as it were. */
+const TOUCHED_MS = 5000;
+
 /** On a phone each row is a card, in which a number stands beside the name of its column. */
 function nameCells(view) {
   for (const table of view.querySelectorAll('table')) {
@@ -23,6 +26,15 @@ export class View extends LitElement {
   #reading = null;
   #readAt = 0;
   #onChange = (event) => this.changed(event);
+  #orders = new Map();
+  #pointedAt = null;
+  #touchedAt = 0;
+
+  /** A mouse is somewhere; a finger was. */
+  #onPointer = ({ type, pointerType, target }) => {
+    this.#pointedAt = type === 'pointerleave' && pointerType !== 'touch' ? null : target;
+    this.#touchedAt = pointerType === 'touch' ? Date.now() : 0;
+  };
 
   createRenderRoot() {
     return this;
@@ -31,12 +43,16 @@ export class View extends LitElement {
   connectedCallback() {
     super.connectedCallback();
     live.addEventListener('change', this.#onChange);
+    this.addEventListener('pointerover', this.#onPointer);
+    this.addEventListener('pointerdown', this.#onPointer);
+    this.addEventListener('pointerleave', this.#onPointer);
     this.#timers.push(setInterval(() => document.hidden || this.requestUpdate(), 1000));
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
     live.removeEventListener('change', this.#onChange);
+    ['pointerover', 'pointerdown', 'pointerleave'].forEach((type) => this.removeEventListener(type, this.#onPointer));
     this.#timers.splice(0).forEach(clearInterval);
     clearTimeout(this.#gathered);
     this.#gathered = 0;
@@ -51,6 +67,30 @@ export class View extends LitElement {
   /** Queues, workers and schedules are not for the key of one tenant to steer. */
   get mayOperateAll() {
     return this.mayOperate && this.session.tenant === null;
+  }
+
+  /** Whether somebody points at this list, has just touched it, or has the focus in it. */
+  isPointedAt(name) {
+    const list = this.querySelector(`[data-steady=${name}] tbody`);
+    const there = list?.contains(this.#pointedAt) && (!this.#touchedAt || Date.now() - this.#touchedAt < TOUCHED_MS);
+    return Boolean(list && (there || (list.contains(document.activeElement) && list.querySelector(':focus-visible'))));
+  }
+
+  /** In the order in which it comes, but not while somebody points at it: then what is new is at the end. */
+  steady(name, items, keyOf) {
+    const order = this.#orders.get(name);
+    if (order && this.isPointedAt(name)) {
+      const places = new Map(order.map((key, i) => [key, i]));
+      const place = (item) => places.get(keyOf(item)) ?? Infinity;
+      items = [...items].sort((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
+    }
+    this.#orders.set(name, items.map(keyOf));
+    return items;
+  }
+
+  /** What comes next is in its own order. */
+  unsteady(name) {
+    this.#orders.delete(name);
   }
 
   /** Calls it now and again, while somebody looks. */
@@ -129,16 +169,19 @@ export class View extends LitElement {
 export const none = html`<span class="none dim">–</span>`;
 
 export const badge = (state) => html`<span class="badge s-${String(state).toLowerCase()}">${String(state).toLowerCase()}</span>`;
+/** By whom and why something is paused: after a blank, and nothing if it is not known. */
+export const pausedBy = (pause) => `${pause?.by ? ` by ${pause.by}` : ''}${pause?.reason ? `: ${pause.reason}` : ''}`;
+
 /** Of a queue: whether it is paused by itself, with all workers, or not. */
 export const pauseBadge = (queue) =>
   queue?.pausedAt ? badge('paused') : queue?.workersPausedAt ? html`<span class="badge s-paused" title="'Resume all' on the page of workers">all workers paused</span>` : nothing;
 
 export const jobLink = (id) => html`<a class="mono" href="#/jobs/${encodeURIComponent(id)}" title=${id}>${shortId(id)}</a>`;
 
-const pageOf = ({ component, supervisor }) => `#/workers/${encodeURIComponent(component)}?${new URLSearchParams({ supervisor })}`;
+const pageOf = ({ component, supervisor, workerId }) => (supervisor ? `#/workers/${encodeURIComponent(component)}?${new URLSearchParams({ supervisor })}` : `#/workers/${encodeURIComponent(workerId ?? component)}`);
 
-/** Its name, and where it has a page and the user may see it, a link to that. */
-export const workerPage = (worker, view) => (worker.supervisor && view.session?.tenant === null ? html`<a class="cut" href=${pageOf(worker)}>${worker.component}</a>` : cut(worker.component));
+/** Its name, and where the user may see its page, a link to that. */
+export const workerPage = (worker, view) => (!worker.supervisor || view.session?.tenant === null ? html`<a class="cut" href=${pageOf(worker)}>${worker.component}</a>` : cut(worker.component));
 
 /** The same for a process that a job ran in: 'worker:mail:0@host.4711.x3f7' is one process of 'worker:mail:0'. */
 export function workerLink(id) {

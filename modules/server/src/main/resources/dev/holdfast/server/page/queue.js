@@ -5,7 +5,7 @@ import { ask, attempt } from './dialogs.js';
 import { count, rate, span } from './format.js';
 import { historyPath, historyPlots, knownNote, rangeChoice, rangeName, rangeOf, TALLY_COLUMNS, TALLY_HEAD, tallyCells } from './history.js';
 import { live } from './live.js';
-import { badge, cut, empty, jobLink, none, pauseBadge, QUIET_MS, View, workerPage } from './parts.js';
+import { badge, cut, empty, jobLink, none, pauseBadge, pausedBy, QUIET_MS, View, workerPage } from './parts.js';
 import { problemRow } from './problems.js';
 import { get, post, put, query } from './server.js';
 
@@ -39,7 +39,8 @@ class QueueView extends View {
   }
 
   changed(event) {
-    if (event.what.has('queues')) this.refresh(COUNTED_MS);
+    if (event.what.has('workers')) this.refresh(2000);
+    else if (event.what.has('queues')) this.refresh(COUNTED_MS);
     this.requestUpdate();
   }
 
@@ -93,7 +94,7 @@ class QueueView extends View {
     const paused = Boolean(pauses?.pausedAt);
     const tile = (text, value, state) => html`<a class="tile" href="#/jobs?${new URLSearchParams({ search: `queue:${this.queue}${state ? ` state:${state}` : ''}` })}"><span class="dim">${text}</span><b class="num">${value}</b></a>`;
     return html`<nav class="crumbs" aria-label="Where it belongs"><a href="#/queues">Queues</a> › <span>${this.queue}</span></nav>
-      <div class="head"><h1 tabindex="-1"><span class="cut">${this.queue}</span> ${pauseBadge(pauses)}</h1>
+      <div class="head"><h1 tabindex="-1"><span class="cut">${this.queue}</span> ${pauseBadge(pauses)} ${paused && status?.pause ? html`<span class="dim cut">${pausedBy(status.pause)}</span>` : nothing}</h1>
         ${this.mayOperateAll && status
           ? html`<div class="actions"><button type="button" @click=${() => this.#limits()}>Limits …</button>
             <button type="button" @click=${() => this.#pause(paused ? 'resume' : 'pause')}>${paused ? 'Resume' : 'Pause'}</button></div>`

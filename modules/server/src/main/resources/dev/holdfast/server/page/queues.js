@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import { attempt } from './dialogs.js';
 import { count, rate, span } from './format.js';
 import { live } from './live.js';
-import { empty, none, pauseBadge, QUIET_MS, View } from './parts.js';
+import { empty, none, pauseBadge, pausedBy, QUIET_MS, View } from './parts.js';
 import { get, post } from './server.js';
 
 class Queues extends View {
@@ -54,7 +54,7 @@ class Queues extends View {
     const pauses = row.live ?? row;
     const paused = Boolean(pauses.pausedAt);
     return html`<tr>
-      <td><a class="cut" href="#/queues/${encodeURIComponent(row.name)}">${row.name}</a> ${pauseBadge(pauses)}
+      <td><a class="cut" href="#/queues/${encodeURIComponent(row.name)}">${row.name}</a> ${pauseBadge(pauses)} ${paused && row.pause ? html`<span class="dim cut">${pausedBy(row.pause)}</span>` : nothing}
         ${row.dispatch ? html`<span class="dim cut" title=${row.dispatch.url}>pushed to ${row.dispatch.url}</span>` : nothing}</td>
       <td class="r num">${count(now.pending)}</td><td class="r num">${count(now.running)}</td>
       <td class="r num">${row.maxRunning ? count(row.maxRunning) : none}</td>

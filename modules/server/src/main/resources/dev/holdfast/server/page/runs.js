@@ -30,7 +30,8 @@ function share({ states, jobs }) {
 }
 
 class Runs extends View {
-  static properties = { page: { state: true }, before: { state: true } };
+  static properties = { page: { state: true }, before: { state: true }, held: { state: true } };
+  #following = false;
 
   constructor() {
     super();
@@ -40,20 +41,32 @@ class Runs extends View {
   connectedCallback() {
     super.connectedCallback();
     this.refresh();
-    this.every(QUIET_MS, () => this.refresh());
+    this.every(QUIET_MS, () => this.#follow());
+    this.every(500, () => this.held && !this.isPointedAt('runs') && Object.assign(this, { page: this.held, held: null }));
+  }
+
+  #follow() {
+    this.#following = true;
+    this.refresh(COUNTED_MS);
   }
 
   changed(event) {
-    if (event.jobs.size && this.before.length === 0) this.refresh(COUNTED_MS);
+    if (event.jobs.size && this.before.length === 0) this.#follow();
     this.requestUpdate();
   }
 
   async read(signal) {
-    this.page = await get(`/v1/runs${query({ limit: PAGE, cursor: this.before.at(-1) })}`, signal);
+    const page = await get(`/v1/runs${query({ limit: PAGE, cursor: this.before.at(-1) })}`, signal);
+    if (signal.aborted) return;
+    const held = this.#following && this.page && this.isPointedAt('runs');
+    const fresh = new Map(page.runs.map((run) => [run.id, run]));
+    // Rows stay where somebody points at them.
+    Object.assign(this, held ? { page: { ...this.page, runs: this.page.runs.map((run) => fresh.get(run.id) ?? run) }, held: page } : { page, held: null });
   }
 
   #go(before) {
     this.before = before;
+    this.#following = false;
     this.refresh(0);
     scrollTo(0, 0);
   }
@@ -63,7 +76,7 @@ class Runs extends View {
     return html`<h1 tabindex="-1">Runs</h1>
       ${this.trouble()}
       <p class="dim">Jobs that were enqueued with the same <code>runId</code>.</p>
-      <div class="scroll" tabindex="0"><table>
+      <div class="scroll" tabindex="0" data-steady="runs"><table>
         <thead><tr><th>Run</th><th>State</th><th>First job</th><th class="r">Jobs</th><th class="wide">Their states</th><th class="r">Age</th><th class="r">Took</th></tr></thead>
         <tbody>${runs.length === 0 ? empty(7, this.page ? 'No job has a run' : 'Loading …') : repeat(runs, (run) => run.id, (run) => html`<tr>
           <td><a class="mono" href="#/runs/${run.id}" title=${run.id}>${shortId(run.id)}</a></td><td>${badge(run.state)}</td><td>${cut(run.kind)}</td>

@@ -4,7 +4,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import { ask, attempt } from './dialogs.js';
 import { exactly, millis, moment, now, shortMoment, span } from './format.js';
 import { readJson } from './json.js';
-import { ago, badge, cut, empty, none, QUIET_MS, time, View } from './parts.js';
+import { ago, badge, cut, empty, none, pausedBy, QUIET_MS, time, View } from './parts.js';
 import { get, post, put, remove } from './server.js';
 
 const MISSED = ['ONCE', 'SKIP', 'ALL'];
@@ -115,7 +115,7 @@ class Schedules extends View {
 
   #row(each) {
     const button = (text, act) => html`<button type="button" class="small" aria-label="${text} ${each.name}" @click=${act}>${text}</button>`;
-    return html`<tr><td>${cut(each.name)} ${each.pausedAt ? badge('paused') : nothing} ${each.fireError ? html`<span class="badge s-failed" title=${each.fireError}>broken</span>` : nothing}</td>
+    return html`<tr><td>${cut(each.name)} ${each.pausedAt ? badge('paused') : nothing} ${each.pause ? html`<span class="dim cut">${pausedBy(each.pause)}</span>` : nothing} ${each.fireError ? html`<span class="badge s-failed" title=${each.fireError}>broken</span>` : nothing}</td>
       <td class="mono">${each.cron}</td><td>${each.zone}</td><td>${cut(each.kind)}</td><td><a class="cut" href="#/queues/${encodeURIComponent(each.queue)}">${each.queue}</a></td>
       <td class="times">${this.#times(each.upcoming)}</td>
       <td class="num">${each.lastFiredAt ? time(each.lastFiredAt) : none}</td><td>${this.#runs(each)}</td>

@@ -3,7 +3,7 @@ import { html, nothing, svg } from 'lit';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { count, millis, moment, now, span } from './format.js';
 import { live } from './live.js';
-import { ago, badge, copyButton, cut, empty, jobLink, long, none, progressBar, QUIET_MS, time, View } from './parts.js';
+import { ago, badge, copyButton, cut, empty, jobLink, long, none, progressBar, QUIET_MS, time, View, workerPage } from './parts.js';
 import { get, query } from './server.js';
 import { commandButtons } from './worker-commands.js';
 
@@ -18,6 +18,7 @@ class WorkerView extends View {
     component: { attribute: false },
     supervisor: { attribute: false },
     worker: { state: true },
+    others: { state: true },
     exits: { state: true },
     log: { state: true },
     hours: { state: true },
@@ -29,6 +30,7 @@ class WorkerView extends View {
     super();
     this.hours = '1 d';
     this.log = NO_LOG;
+    this.others = [];
   }
 
   connectedCallback() {
@@ -38,7 +40,7 @@ class WorkerView extends View {
 
   willUpdate(changed) {
     if (changed.has('component') || changed.has('supervisor')) {
-      Object.assign(this, { worker: undefined, exits: null, log: NO_LOG, atEnd: true });
+      Object.assign(this, { worker: undefined, others: [], exits: null, log: NO_LOG, atEnd: true });
       this.refresh(0);
     }
   }
@@ -47,8 +49,14 @@ class WorkerView extends View {
     return `/v1/workers/${encodeURIComponent(this.component)}`;
   }
 
+  /** As the stream names it. */
   get #name() {
-    return `${this.component} ${this.supervisor}`;
+    return `${this.worker?.component ?? this.component} ${this.#supervisor ?? this.worker?.workerId}`;
+  }
+
+  /** An address need not say it, where there is only one. */
+  get #supervisor() {
+    return this.supervisor ?? this.worker?.supervisor;
   }
 
   changed(event) {
@@ -58,10 +66,16 @@ class WorkerView extends View {
   }
 
   async read(signal) {
-    const { supervisor } = this;
-    const [{ workers }, { exits }] = await Promise.all([get('/v1/workers', signal), get(`${this.#path}/exits${query({ supervisor })}`, signal)]);
+    const { workers } = await get('/v1/workers', signal);
+    const named = workers.filter((each) => each.workerId === this.component);
+    const all = (named.length ? named : workers.filter((each) => each.component === this.component)).filter((each) => !this.supervisor || each.supervisor === this.supervisor);
     if (signal.aborted) return;
-    Object.assign(this, { worker: workers.find((each) => each.component === this.component && each.supervisor === supervisor) ?? null, exits });
+    Object.assign(this, { worker: all.length === 1 ? all[0] : null, others: all.length > 1 ? all : [] });
+    // Without a supervisor nobody knows how its processes ended, or what they print.
+    if (!this.#supervisor) return;
+    const { exits } = await get(`${this.#path}/exits${query({ supervisor: this.#supervisor })}`, signal);
+    if (signal.aborted) return;
+    this.exits = exits;
     this.#readLog();
   }
 
@@ -76,7 +90,7 @@ class WorkerView extends View {
     try {
       do {
         this.#rung = false;
-        const { text, next, skipped } = await get(`${this.#path}/log${query({ supervisor: this.supervisor, cursor: this.log.next })}`);
+        const { text, next, skipped } = await get(`${this.#path}/log${query({ supervisor: this.#supervisor, cursor: this.log.next })}`);
         if (name === this.#name && (text || skipped)) this.log = { text: ((skipped ? '' : this.log.text) + text).slice(-MOST_LOG), next, skipped: skipped || this.log.skipped };
       } while (this.#rung && name === this.#name && this.isConnected);
     } catch {
@@ -98,21 +112,31 @@ class WorkerView extends View {
     const { worker } = this;
     return html`<nav class="crumbs" aria-label="Where it belongs"><a href="#/workers">Workers</a> › <span>${this.component}</span></nav>
       <div class="head"><h1 tabindex="-1"><span class="cut">${this.component}</span> ${worker ? html`${badge(worker.status)} ${worker.pausedByOperator ? badge('paused') : nothing} ${worker.stoppedByOperator ? badge('stopped') : nothing}` : nothing}</h1>
-        ${worker && this.mayOperateAll ? html`<div class="actions">${commandButtons(worker, this)}</div>` : nothing}</div>
+        ${worker?.supervisor && this.mayOperateAll ? html`<div class="actions">${commandButtons(worker, this)}</div>` : nothing}</div>
       ${this.trouble()}
-      ${worker === null ? html`<p class="notice">Its supervisor has ended, or does not run this worker any more.</p>` : nothing}
+      ${worker === null ? this.#absent() : nothing}
       ${worker ? this.#facts(worker) : nothing}
-      ${this.#jobs()}
-      ${this.#ends()}
-      ${this.#output()}`;
+      ${this.others.length ? nothing : this.#jobs()}
+      ${this.#supervisor ? html`${this.#ends()}${this.#output()}` : nothing}`;
+  }
+
+  /** It is not there, or an address is too short to say which it is. */
+  #absent() {
+    if (this.others.length) {
+      return html`<p class="notice">Several workers have this name:</p><ul>${this.others.map((each) => html`<li>${workerPage(each, this)} <span class="dim">${each.supervisor ? `of supervisor ${each.supervisor}` : each.workerId}</span></li>`)}</ul>`;
+    }
+    return this.supervisor
+      ? html`<p class="notice">Supervisor ${this.supervisor} has ended, or does not run this worker any more.</p>`
+      : html`<p class="notice">There is no such worker: no supervisor runs one of this name, none of this name holds a job, and none asks for jobs.</p>`;
   }
 
   #facts(worker) {
     const all = [
-      ['Process', worker.pid ?? '–'],
-      ['Supervisor', worker.supervisor],
+      ['Process', worker.supervisor ? worker.pid ?? '–' : null],
+      ['Name', worker.supervisor ? null : cut(worker.workerId)],
+      ['Supervisor', worker.supervisor ?? html`<span class="dim">none</span>`],
       ['Queues', cut(worker.queues.join(', '))],
-      ['Restarts', html`<span title="Since it was last healthy for five minutes">${count(worker.restarts)}</span>`],
+      ['Restarts', worker.supervisor && html`<span title="Since it was last healthy for five minutes">${count(worker.restarts)}</span>${worker.totalRestarts > worker.restarts ? html` <span class="dim">${count(worker.totalRestarts)} in total</span>` : nothing}`],
       ['Last restart', worker.lastRestart && time(worker.lastRestart)],
       ['Next restart', worker.nextRestart && time(worker.nextRestart)],
       ['Last exit', worker.exit && html`<span title=${`${worker.exit.meaning}. ${worker.exit.hint ?? ''}`}>${worker.exit.name} <span class="dim num">${worker.exit.code}</span></span>`],

@@ -4,12 +4,12 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import { ask } from './dialogs.js';
 import { count, millis, now, span } from './format.js';
 import { live } from './live.js';
-import { ago, badge, cut, empty, jobLink, long, none, QUIET_MS, time, View, workerPage } from './parts.js';
+import { ago, badge, cut, empty, jobLink, long, none, pausedBy, QUIET_MS, time, View, workerPage } from './parts.js';
 import { get, post } from './server.js';
 import { COMMANDS, commandButtons } from './worker-commands.js';
 
 class Workers extends View {
-  static properties = { workers: { state: true }, workersPausedAt: { state: true } };
+  static properties = { workers: { state: true }, workersPausedAt: { state: true }, workersPause: { state: true } };
 
   connectedCallback() {
     super.connectedCallback();
@@ -23,8 +23,8 @@ class Workers extends View {
   }
 
   async read(signal) {
-    const { workers, workersPausedAt } = await get('/v1/workers', signal);
-    Object.assign(this, { workers, workersPausedAt });
+    const { workers, workersPausedAt, workersPause } = await get('/v1/workers', signal);
+    Object.assign(this, { workers, workersPausedAt, workersPause });
   }
 
   async #all(action) {
@@ -47,7 +47,7 @@ class Workers extends View {
     return html`<div class="head"><h1 tabindex="-1">Workers</h1>
         ${this.mayOperateAll ? html`<button type="button" @click=${() => this.#all(this.workersPausedAt ? 'resume' : 'pause')}>${this.workersPausedAt ? 'Resume all …' : 'Pause all …'}</button>` : nothing}</div>
       ${this.trouble()}
-      ${this.workersPausedAt ? html`<p class="notice warn">All workers have been paused since ${time(this.workersPausedAt)}.</p>` : nothing}
+      ${this.workersPausedAt ? html`<p class="notice warn">All workers have been paused since ${time(this.workersPausedAt)}${pausedBy(this.workersPause)}.</p>` : nothing}
       <div class="scroll" tabindex="0"><table class="acted">
         <thead><tr><th>Worker</th><th>Status</th><th class="r">PID</th><th>Queues</th><th>Current job</th><th class="r">Jobs</th><th class="r">Restarts</th><th>Last exit</th><th>Why</th><th class="r">Seen</th>
           ${this.mayOperateAll ? html`<th><span class="hidden">Actions</span></th>` : nothing}</tr></thead>

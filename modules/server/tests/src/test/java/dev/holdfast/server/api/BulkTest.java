@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.testkit.TestDatabase;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,8 +20,9 @@ public class BulkTest extends JobsFixture {
 
   @Test
   void jobs_are_selected_by_text_and_time() {
-    String old = JobId.firstOf(Instant.parse("2026-11-15T10:00:00Z")).toString();
-    created(Map.of("id", old, "kind", "bulk", "payload", Map.of("to", "grace")));
+    String old =
+        created(Map.of("kind", "bulk", "payload", Map.of("to", "grace"))).get("id").asText();
+    createdAt(old, "2026-11-15T10:00:00Z");
     String grace =
         created(Map.of("kind", "bulk", "payload", Map.of("to", "grace"))).get("id").asText();
     String bob = created(Map.of("kind", "bulk", "payload", Map.of("to", "bob"))).get("id").asText();
@@ -36,6 +36,26 @@ public class BulkTest extends JobsFixture {
     client
         .post("/v1/jobs/cancel", Map.of("filter", Map.of("createdAfter", "soon")), null)
         .is(422, "invalid_value");
+  }
+
+  @Test
+  void a_bulk_cancel_by_age_spares_a_new_job_whose_id_says_that_it_is_old() {
+    String young = "00000000-0000-7000-8000-000000000001";
+    created(Map.of("id", young, "kind", "bulk"));
+    String old =
+        created(Map.of("id", "ffffffff-ffff-7fff-bfff-ffffffffffff", "kind", "bulk"))
+            .get("id")
+            .asText();
+    createdAt(old, "2026-11-01T10:00:00Z");
+    JsonNode done =
+        client
+            .post("/v1/jobs/cancel", Map.of("filter", Map.of("search", "kind:bulk age:>7d")), null)
+            .ok();
+    assertThat(done.get("cancelled").asInt()).isEqualTo(1);
+    assertThat(state(JobId.parse(young))).isEqualTo("PENDING");
+    assertThat(state(JobId.parse(old))).isEqualTo("CANCELLED");
+    assertThat(client.get("/v1/jobs/count?search=age:%3E7d", null).ok().get("count").asInt())
+        .isEqualTo(1);
   }
 
   @Test

@@ -21,6 +21,11 @@ abstract class JobsFixture extends ServerTest {
     return reply.body();
   }
 
+  /** As if it had been enqueued then. */
+  void createdAt(String job, String moment) {
+    db.sql("UPDATE holdfast.job SET created_at = ?::timestamptz WHERE id = ?::uuid", moment, job);
+  }
+
   long jobs() {
     return db.count("SELECT count(*) FROM holdfast.job");
   }

@@ -9,13 +9,13 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -75,18 +75,19 @@ public class JobsListTest extends JobsFixture {
   void jobs_are_found_by_the_time_they_were_enqueued() {
     List<String> made = new ArrayList<>();
     for (int hour = 10; hour < 13; hour++) {
-      Instant at = Instant.parse("2026-11-15T%d:00:00Z".formatted(hour));
-      String id = JobId.firstOf(at).toString();
-      made.add(created(Map.of("id", id, "kind", "old")).get("id").asText());
+      made.addFirst(created(Map.of("kind", "old")).get("id").asText());
+    }
+    for (int hour = 10; hour < 13; hour++) {
+      createdAt(made.get(hour - 10), "2026-11-15T%d:00:00Z".formatted(hour));
     }
     String after = "createdAfter=2026-11-15T11:00:00Z";
     String before = "createdBefore=2026-11-15T13:00:00%2B01:00";
     assertThat(ids("/v1/jobs?kind=old&" + after)).containsExactly(made.get(2), made.get(1));
     assertThat(ids("/v1/jobs?kind=old&" + before)).containsExactly(made.get(1), made.get(0));
     assertThat(ids("/v1/jobs?" + after + "&" + before)).containsExactly(made.get(1));
-    assertThat(ids("/v1/jobs?kind=old&" + before + "&cursor=" + made.get(2)))
+    assertThat(ids("/v1/jobs?kind=old&" + before + "&cursor=" + cursor(made.get(2))))
         .containsExactly(made.get(1), made.get(0));
-    assertThat(ids("/v1/jobs?kind=old&" + before + "&cursor=" + made.get(1)))
+    assertThat(ids("/v1/jobs?kind=old&" + before + "&cursor=" + cursor(made.get(1))))
         .containsExactly(made.get(0));
   }
 
@@ -100,6 +101,23 @@ public class JobsListTest extends JobsFixture {
     assertThat(throughPages("/v1/jobs?limit=2&order=oldest" + filter)).isEqualTo(made);
     assertThat(throughPages("/v1/jobs?limit=2&order=newest" + filter)).isEqualTo(made.reversed());
     assertThat(throughPages("/v1/jobs?limit=2" + filter)).isEqualTo(made.reversed());
+  }
+
+  private String cursor(String job) {
+    return JobCursor.of(holdfast.queries().find(JobId.parse(job)).orElseThrow()).toString();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "cursor=01a1dd46-efa0-7231-88cf-925231baa463",
+        "cursor=2026-11-15T10:00:00Z_1",
+        "cursor=soon_01a1dd46-efa0-7231-88cf-925231baa463",
+        "cursor=-0001-01-01T00:00:00Z_01a1dd46-efa0-7231-88cf-925231baa463"
+      })
+  void a_cursor_that_no_page_returned_is_refused(String cursor) {
+    client.get("/v1/jobs?" + cursor, null).is(422, "invalid_value");
+    client.get("/v1/runs?" + cursor, null).is(422, "invalid_value");
   }
 
   private List<String> throughPages(String path) {
@@ -116,17 +134,16 @@ public class JobsListTest extends JobsFixture {
   @Test
   void jobs_are_sorted_by_what_an_index_has_and_by_nothing_else() {
     client.get("/v1/jobs?order=kind", null).is(422, "invalid_value");
-    Instant tenth = Instant.parse("2026-11-15T10:00:00Z");
     List<String> made = new ArrayList<>();
     for (int hour = 0; hour < 3; hour++) {
-      String id = JobId.firstOf(tenth.plus(Duration.ofHours(hour))).toString();
-      made.add(created(Map.of("id", id, "kind", "old")).get("id").asText());
+      made.add(created(Map.of("kind", "old")).get("id").asText());
+      createdAt(made.getLast(), "2026-11-15T%d:00:00Z".formatted(10 + hour));
     }
     // A cursor from before the range does not extend it.
     assertThat(
             ids(
                 "/v1/jobs?order=oldest&createdAfter=2026-11-15T11:00:00Z&createdBefore=2026-11-15T12:00:00Z&cursor="
-                    + made.getFirst()))
+                    + cursor(made.getFirst())))
         .containsExactly(made.get(1));
   }
 

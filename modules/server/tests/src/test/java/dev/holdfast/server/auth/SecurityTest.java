@@ -270,7 +270,7 @@ public class SecurityTest extends ServerTest {
                   .is(403, "token_scope");
               callback(task, "completed", done()).ok();
               callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w"))
-                  .is(409, "task_already_terminal");
+                  .is(410, "task_expired");
               client
                   .put(
                       "/v1/queues/q/dispatch",

@@ -139,12 +139,21 @@ public class TenantsTest extends ServerTest {
   void a_job_can_neither_depend_on_a_job_of_another_tenant_nor_take_its_id() {
     Client.Reply foreigner =
         client.post("/v1/jobs", Map.of("kind", "a", "dependsOn", List.of(foreign.toString())), key);
+    String none = JobId.next().toString();
     Client.Reply unknown =
-        client.post(
-            "/v1/jobs", Map.of("kind", "a", "dependsOn", List.of(JobId.next().toString())), key);
+        client.post("/v1/jobs", Map.of("kind", "a", "dependsOn", List.of(none)), key);
     foreigner.is(422, "bad_dependency");
-    assertThat(foreigner.body()).isEqualTo(unknown.body());
-    client.post("/v1/jobs", Map.of("kind", "a", "id", foreign.toString()), key).is(409, "id_taken");
+    assertThat(foreigner.body().toString().replace(foreign.toString(), none))
+        .isEqualTo(unknown.body().toString());
+    Client.Reply taken =
+        client
+            .post("/v1/jobs", Map.of("kind", "a", "id", foreign.toString()), key)
+            .is(409, "id_taken");
+    Client.Reply takenByOwn =
+        client.post("/v1/jobs", Map.of("kind", "a", "id", own.toString()), key).is(409, "id_taken");
+    assertThat(taken.body().toString().replace(foreign.toString(), own.toString()))
+        .as("an id that is taken is not said to be another tenant's")
+        .isEqualTo(takenByOwn.body().toString());
   }
 
   @Test

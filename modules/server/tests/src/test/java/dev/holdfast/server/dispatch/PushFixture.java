@@ -43,6 +43,7 @@ abstract class PushFixture extends ServerTest {
   final HttpServer worker;
   final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   volatile int status = 202;
+  volatile int refusal = REFUSED;
 
   /** What the worker does with a task before it responds. */
   volatile Predicate<JsonNode> before = task -> true;
@@ -63,7 +64,7 @@ abstract class PushFixture extends ServerTest {
   @Override
   public UnaryOperator<ServerOptions> options() {
     return options ->
-        options.dispatchTo(Set.of("127.0.0.1")).dispatchTimeout(Duration.ofMillis(600));
+        options.dispatchTo(Set.of("127.0.0.1")).dispatchTimeout(Duration.ofSeconds(1));
   }
 
   @AfterEach
@@ -77,7 +78,7 @@ abstract class PushFixture extends ServerTest {
     authorizations.add(String.valueOf(exchange.getRequestHeaders().getFirst("Authorization")));
     traces.add(String.valueOf(exchange.getRequestHeaders().getFirst("traceparent")));
     JsonNode task = Wire.tree(exchange.getRequestBody().readAllBytes());
-    int answer = before.test(task) ? status : REFUSED;
+    int answer = before.test(task) ? status : refusal;
     if (answer >= 300 && answer < 400) {
       exchange.getResponseHeaders().add("Location", "/elsewhere");
     }

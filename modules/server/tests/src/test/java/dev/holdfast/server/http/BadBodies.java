@@ -158,7 +158,12 @@ final class BadBodies extends BadCases {
         "numbers that are over 1 MiB once written out",
         413,
         "payload_too_large",
-        "\"kind\":\"k\",\"payload\":[" + "1e131071,".repeat(8) + "1]");
+        "\"kind\":\"k\",\"payload\":[" + "1e-16383,".repeat(70) + "1]");
+    job(
+        "a number that no double holds",
+        413,
+        "payload_too_large",
+        "\"kind\":\"k\",\"payload\":1e999");
     job("a payload with NUL", 422, "payload_not_json", "\"kind\":\"k\",\"payload\":\"\\u0000\"");
     job(
         "a payload with half a pair",

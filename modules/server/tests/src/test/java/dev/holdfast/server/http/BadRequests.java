@@ -160,6 +160,9 @@ final class BadRequests extends BadCases {
             ".hidden",
             "a%00.txt",
             "a%0ab",
+            "a%C2%9B2J",
+            "invoice%E2%80%AEfdp.exe",
+            "a%E2%80%8Bb",
             "%20",
             "x".repeat(201))) {
       get(folder + name, 422, "bad_name");

@@ -70,6 +70,14 @@ public final class BadTokens {
     invalid("a token of dots", "..");
     invalid("a token that is JSON in base64 and no more", base64("{}") + "." + base64("{}") + ".");
     invalid("a token over the limit", good + "x".repeat(4_100));
+    invalid("a token with a character more", good + "A");
+    invalid("a token with padding", good + "=");
+    invalid("a token with a word after it", good + " x");
+    // 43 characters are 258 bits, of which a decoder drops two: the next letter is the same byte.
+    int end = good.length() - 1;
+    invalid(
+        "a token with other left-over bits",
+        good.substring(0, end) + (char) (good.charAt(end) + 1));
     invalid("a truncated token", good.substring(0, good.length() - 6));
     invalid("a token with its signature cut off", parts[0] + "." + parts[1] + ".");
     invalid("a token without its third part", parts[0] + "." + parts[1]);
@@ -102,10 +110,12 @@ public final class BadTokens {
     invalid("a token without an attempt", b.forged(t -> t.withClaim("attempt", (Integer) null)));
     invalid("a token whose task is no id", b.forged(t -> t.withSubject("../etc")));
     add(
-        "an expired token",
+        "an expired token of an attempt that does not hold the task",
         401,
         "token_expired",
-        () -> b.withToken(b.forged(t -> t.withExpiresAt(now.minusSeconds(120)))));
+        () ->
+            b.withToken(
+                b.forged(t -> t.withClaim("attempt", 7).withExpiresAt(now.minusSeconds(120)))));
     add(
         "a token of tomorrow",
         401,
@@ -193,10 +203,11 @@ public final class BadTokens {
           409,
           "attempt_mismatch",
           () -> b.post(task(b.stale, callback), BEAT, token(b.stale)));
+      boolean gone = callback.equals("heartbeat");
       add(
           callback + " after the end",
-          409,
-          "task_already_terminal",
+          gone ? 410 : 409,
+          gone ? "task_expired" : "task_already_terminal",
           () -> b.post(task(b.ended, callback), BEAT, token(b.ended)));
     }
     add(
@@ -244,6 +255,9 @@ public final class BadTokens {
     key("a garbage key", "garbage");
     key("a key of an unknown id", "hf_000000000000_" + parts[2]);
     key("a key with a wrong secret", "hf_" + parts[1] + "_" + "A".repeat(43));
+    key("a key with a character more", b.admin + "A");
+    key("a key with padding", b.admin + "=");
+    key("a key with a word after it", b.admin + " x");
     key("a key with a truncated secret", b.admin.substring(0, b.admin.length() - 1));
     key("a key with an id of SQL", "hf_'OR'1'='1'--_x");
     key("a key of 5000 characters", "hf_" + parts[1] + "_" + "A".repeat(5_000));

@@ -18,6 +18,8 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -119,6 +121,53 @@ public class RawHttpTest extends ServerTest {
       })
   void a_malformed_request_is_a_bad_request(String request) throws IOException {
     assertRefused(sent(request), 400, "bad_request");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n",
+        "authorization: Bearer a\r\nAUTHORIZATION: Bearer a\r\n",
+        "Origin: http://localhost\r\nOrigin: http://localhost\r\n",
+        "Idempotency-Key: a\r\nIdempotency-Key: b\r\n",
+        "Content-Type: application/json\r\nContent-Type: text/plain\r\n"
+      })
+  void a_header_that_decides_and_is_given_twice_is_refused(String headers) throws IOException {
+    assertRefused(sent(get("/v1/jobs", headers)), 400, "bad_request");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "DELETE, /v1/jobs/cancel, POST",
+    "GET, /v1/jobs/retry, POST",
+    "PATCH, /v1/jobs/count, 'GET, HEAD'",
+    "DELETE, /api/v1/jobs/ids, 'GET, HEAD'",
+    "PUT, /v1/jobs/00000000-0000-7000-8000-000000000000, 'DELETE, GET, HEAD, PATCH'",
+    "PUT, /v1/queues/depth, 'GET, HEAD, POST'"
+  })
+  void a_path_of_a_word_allows_its_own_methods(String method, String path, String allowed)
+      throws IOException {
+    String answer = sent(get(path).replaceFirst("GET", method));
+    assertRefused(answer, 405, "method_not_allowed");
+    assertThat(answer).contains("Allow: " + allowed + "\r\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"/v1/jobs?q=%C0%AF", "/v1/jobs?q=%", "/v1/jobs/%C0%AF", "/v1/jobs?%ED%A0%80=1"})
+  void an_address_that_is_no_utf_8_is_refused(String path) throws IOException {
+    assertRefused(sent(get(path)), 400, "bad_request");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"c0af", "c080", "e080af", "eda080", "f08080af", "f5808080", "80", "c3"})
+  void a_body_that_is_no_utf_8_is_refused(String hex) throws IOException {
+    String bytes = new String(HexFormat.of().parseHex(hex), StandardCharsets.ISO_8859_1);
+    String body = "{\"kind\":\"k\",\"payload\":\"" + bytes + "\"}";
+    assertRefused(
+        sent(posted("Connection: close\r\nContent-Length: " + body.length() + "\r\n", body)),
+        400,
+        "malformed_json");
   }
 
   @ParameterizedTest
@@ -303,7 +352,7 @@ public class RawHttpTest extends ServerTest {
         .startsWith("HTTP/1.1 400 ")
         .endsWith(END_OF_HEADERS);
     assertThat(untilClosed(get("/v1/jobs/cancel").replaceFirst("GET", "HEAD")))
-        .startsWith("HTTP/1.1 400 ");
+        .startsWith("HTTP/1.1 405 ");
     assertThat(untilClosed(get("/v1/events").replaceFirst("GET", "HEAD")))
         .startsWith("HTTP/1.1 200 ")
         .endsWith(END_OF_HEADERS);
@@ -315,7 +364,12 @@ public class RawHttpTest extends ServerTest {
     String length = "Connection: close\r\nContent-Length: " + body.length() + "\r\n";
     assertThat(sent(posted(length + "Content-Encoding: identity", body))).contains(" 201 ");
     assertThat(sent(posted(length + "Content-Encoding: Identity", body))).contains(" 201 ");
-    assertThat(sent(posted(length + "Content-Encoding: zstd", body))).startsWith("HTTP/1.1 400 ");
+    for (String other : List.of("gzip", "zstd", "br")) {
+      assertThat(sent(posted(length + "Content-Encoding: " + other, body)))
+          .as(other)
+          .startsWith("HTTP/1.1 415 ")
+          .contains("unsupported_media_type", "without the header Content-Encoding");
+    }
     assertThat(db.count("SELECT count(*) FROM holdfast.job")).isEqualTo(2);
   }
 }

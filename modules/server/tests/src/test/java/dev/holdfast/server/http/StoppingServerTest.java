@@ -50,7 +50,7 @@ public class StoppingServerTest {
             new TaskTokens(keyring, options.tokens(), clock),
             new Sessions(keyring, clock),
             options,
-            queue.queries()::heartbeatAt);
+            queue.queries()::heldWithin);
     List<Route> routes =
         List.of(
             Route.get("/here", Guard.OPEN, call -> Answer.ok("here")),

@@ -80,7 +80,7 @@ class LiveLimitsTest {
             tokens,
             new Sessions(keyring, Clock.systemUTC()),
             options,
-            queue.queries()::heartbeatAt);
+            queue.queries()::heldWithin);
     RequestHandler handler =
         new RequestHandler(
             new Router(new EventsApi(feeds, gate, SIGN_OF_LIFE).routes()),

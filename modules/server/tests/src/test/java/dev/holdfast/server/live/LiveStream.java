@@ -37,14 +37,12 @@ public final class LiveStream implements AutoCloseable {
   private final AtomicInteger signsOfLife = new AtomicInteger();
   private final CountDownLatch ended = new CountDownLatch(1);
   private final HttpResponse<Stream<String>> response;
+  private volatile boolean whole;
 
-  private LiveStream(URI uri, @Nullable String bearer, @Nullable String lastId) {
+  private LiveStream(URI uri, @Nullable String name, @Nullable String value) {
     HttpRequest.Builder request = HttpRequest.newBuilder(uri).header("Accept", "text/event-stream");
-    if (bearer != null) {
-      request.header("Authorization", "Bearer " + bearer);
-    }
-    if (lastId != null) {
-      request.header("Last-Event-ID", lastId);
+    if (name != null && value != null) {
+      request.header(name, value);
     }
     try {
       response = http.send(request.build(), BodyHandlers.ofLines());
@@ -59,11 +57,18 @@ public final class LiveStream implements AutoCloseable {
   }
 
   public static LiveStream open(URI server, String query, @Nullable String bearer) {
-    return new LiveStream(URI.create(server + "/v1/events" + query), bearer, null);
+    return bearer == null
+        ? new LiveStream(URI.create(server + "/v1/events" + query), null, null)
+        : new LiveStream(
+            URI.create(server + "/v1/events" + query), "Authorization", "Bearer " + bearer);
+  }
+
+  public static LiveStream withCookie(URI server, String query, String cookie) {
+    return new LiveStream(URI.create(server + "/v1/events" + query), "Cookie", cookie);
   }
 
   public static LiveStream resume(URI server, String query, String lastId) {
-    return new LiveStream(URI.create(server + "/v1/events" + query), null, lastId);
+    return new LiveStream(URI.create(server + "/v1/events" + query), "Last-Event-ID", lastId);
   }
 
   private void read() {
@@ -82,8 +87,9 @@ public final class LiveStream implements AutoCloseable {
               events.add(new Event(parts[0], parts[1], data));
             }
           });
-    } catch (UncheckedIOException closed) {
-      // said by the latch
+      whole = true;
+    } catch (UncheckedIOException cutOff) {
+      // said by awaitEnd
     } finally {
       ended.countDown();
     }
@@ -157,6 +163,7 @@ public final class LiveStream implements AutoCloseable {
 
   public void awaitEnd() throws InterruptedException {
     assertThat(ended.await(SECONDS, TimeUnit.SECONDS)).as("the stream has ended").isTrue();
+    assertThat(whole).as("the stream has its last chunk").isTrue();
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
@@ -18,11 +19,11 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /**
- * The OpenAPI document as others read it: linters, a generator of clients, a fuzzer. Their versions
+ * The OpenAPI document as others read it: linters, generators of clients, a fuzzer. Their versions
  * are pinned in the folder {@code openapi} of this module; they are installed below {@code target},
  * and where that is not possible the test is left out and says so.
  */
-@OnlyWithRelease
+@OnlyWithAll
 public class OpenApiToolsTest extends ServerTest {
   private static final Path TOOLS = Path.of("openapi").toAbsolutePath();
   private static final Path INSTALLED = Path.of("target", "openapi").toAbsolutePath();
@@ -47,22 +48,41 @@ public class OpenApiToolsTest extends ServerTest {
     }
   }
 
-  @Test
-  void linters_find_nothing_and_a_client_generated_from_the_document_compiles() throws IOException {
-    Path document = Files.createDirectories(INSTALLED).resolve("document.yaml");
+  private static void assertDone(String tool, String folder) throws IOException {
+    Path document = Files.createDirectories(INSTALLED.resolve(folder)).resolve("document.yaml");
     Files.write(document, OpenApi.yaml());
     assertDone(
-        TOOLS.resolve("lint").toString(),
-        document.toString(),
-        INSTALLED.resolve("node").toString());
+        TOOLS.resolve(tool).toString(), document.toString(), document.getParent().toString());
   }
 
   @Test
+  void linters_find_nothing_and_types_generated_from_the_document_compile() throws IOException {
+    assertDone("lint", "node");
+  }
+
+  @Test
+  void generated_clients_in_go_rust_and_typescript_compile() throws IOException {
+    assertDone("clients", "clients");
+  }
+
+  @Test
+  void what_the_document_allows_is_accepted_and_what_it_forbids_is_refused() {
+    fuzz("0");
+  }
+
+  @Test
+  @OnlyWithRelease
   void a_fuzzer_gets_only_responses_that_the_document_describes() {
+    fuzz("5");
+  }
+
+  /** With this many examples made up for each operation, beside those that cover the schemas. */
+  private void fuzz(String examples) {
     assertDone(
         TOOLS.resolve("fuzz").toString(),
         server.url().toString(),
         key(Role.ADMIN, null),
-        INSTALLED.resolve("python").toString());
+        INSTALLED.resolve("python").toString(),
+        examples);
   }
 }

@@ -73,6 +73,7 @@ class BrowserTest extends PageFixture {
         holdfast.enqueue(Job.of("mail", Map.of("to", "Ada@Example.org")).queue("post")).id();
     String old = "00000000-0000-7000-8000-0000000000aa";
     client.post("/v1/jobs", Map.of("id", old, "kind", "ancient"), null).created();
+    db.sql("UPDATE holdfast.job SET created_at = '2020-01-01' WHERE kind = 'ancient'");
     open("#/jobs");
     browser.awaitText("…" + mail.toString().substring(28));
     browser.press("Older");

@@ -35,7 +35,8 @@ class HistoryPageTest extends InBrowser {
   private static final String DEPTH =
       """
       INSERT INTO holdfast.queue_depth
-      SELECT step_seconds, at, queue, (40 + 35 * sin(date_part('epoch', at) / 5000))::bigint, 8
+      SELECT step_seconds, at, queue, (40 + 35 * sin(date_part('epoch', at) / 5000))::bigint, 8,
+             (540000 + 500000 * sin(date_part('epoch', at) / 5000))::bigint
         FROM (SELECT DISTINCT step_seconds, at FROM holdfast.history) AS steps,
              (VALUES ('work'), ('')) AS queues(queue)
       """;
@@ -93,6 +94,8 @@ class HistoryPageTest extends InBrowser {
     browser.awaitText("The last 24 h");
     awaitDrawn(3, 1, 90, 97);
     awaitDrawn(0, 0, 90, 97);
+    // How long the first of those that wait still has, beside those that ran.
+    awaitDrawn(2, 3, 90, 97);
     assertThat(Axe.violations(browser)).isEmpty();
     picture("queue-24h", theme);
     browser.press("7 d");

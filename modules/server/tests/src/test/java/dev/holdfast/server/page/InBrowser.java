@@ -53,7 +53,7 @@ public abstract class InBrowser extends ApiTest {
         EXECUTE (SELECT 'TRUNCATE ' || string_agg(format('holdfast.%I', tablename), ', ')
                    FROM pg_tables
                   WHERE schemaname = 'holdfast'
-                    AND tablename NOT IN ('flyway_schema_history', 'schema_compatibility', 'signing_key'));
+                    AND tablename NOT IN ('schema_version', 'schema_compatibility', 'signing_key'));
       END $$
       """;
   private static @Nullable Browser started;

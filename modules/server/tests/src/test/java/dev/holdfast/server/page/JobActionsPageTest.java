@@ -177,7 +177,12 @@ class JobActionsPageTest extends PageFixture {
     open("#/jobs?kind=bulk");
     browser.awaitText("bulk");
     browser.press("Cancel …");
-    browser.awaitText("Cancel 2,500 jobs?");
+    browser.awaitText("Cancel 2,500 jobs?", "To confirm, type 2,500");
+    browser.type("dialog input[name=typed]", "250");
+    browser.press("//dialog", "Cancel 2,500 jobs");
+    browser.awaitText("'250' is not 2,500: nothing was done");
+    browser.awaitElement("dialog input[name=typed]").clear();
+    browser.type("dialog input[name=typed]", "2,500");
     browser.answer("a mistake", "Cancel 2,500 jobs");
     browser.awaitText("2,500 cancelled, or asked to stop");
     assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'")).isEqualTo(1);
@@ -188,6 +193,42 @@ class JobActionsPageTest extends PageFixture {
     browser.answer("", "Retry 2 jobs");
     browser.awaitText("2 requeued");
     assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'")).isEqualTo(3);
+  }
+
+  @Test
+  void to_cancel_all_jobs_their_exact_number_is_shown_and_typed() {
+    holdfast.enqueue(
+        IntStream.range(0, 9_999).mapToObj(i -> Job.of("bulk").queue("many")).toList());
+    holdfast.enqueue(IntStream.range(0, 2_001).mapToObj(i -> Job.of("bulk").queue("few")).toList());
+    open("#/jobs");
+    browser.awaitText("bulk");
+    browser.press("Cancel …");
+    browser.awaitText("Cancel 12,000 jobs?", "All jobs of all queues", "To confirm, type 12,000");
+    browser.press("//dialog", "Cancel 12,000 jobs");
+    assertThat(browser.has("dialog[open] input[name=typed]:invalid")).isTrue();
+    browser.press("//dialog", "Close");
+    browser.go("#/jobs?queue=few");
+    browser.awaitElement(".facets a[aria-current=true]");
+    browser.press("Cancel …");
+    browser.awaitText("Cancel 2,001 jobs?", "or the name of the queue");
+    browser.type("dialog input[name=typed]", "few");
+    browser.answer("", "Cancel 2,001 jobs");
+    browser.awaitText("2,001 cancelled, or asked to stop");
+    assertThat(db.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'"))
+        .isEqualTo(9_999);
+  }
+
+  @Test
+  void to_cancel_even_one_job_of_an_unfiltered_list_its_number_is_typed() {
+    JobId job = enqueued();
+    open("#/jobs");
+    browser.awaitText("echo");
+    browser.press("Cancel …");
+    browser.awaitText("Cancel 1 job?", "To confirm, type 1");
+    browser.type("dialog input[name=typed]", "1");
+    browser.answer("", "Cancel 1 job");
+    browser.awaitText("1 cancelled");
+    assertThat(state(job)).isEqualTo("CANCELLED");
   }
 
   @Test

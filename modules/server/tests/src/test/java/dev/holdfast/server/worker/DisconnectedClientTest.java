@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -70,6 +71,31 @@ public class DisconnectedClientTest extends ServerTest {
             .at("/tasks/0");
     assertThat(task.get("taskId").asText()).isEqualTo(job.toString());
     assertThat(task.get("attempt").asInt()).isEqualTo(1);
+  }
+
+  private List<String> listed() {
+    return client
+        .get("/v1/workers", null)
+        .ok()
+        .get("workers")
+        .valueStream()
+        .map(each -> each.get("workerId").asText() + " " + each.get("queues").get(0).asText())
+        .toList();
+  }
+
+  @Test
+  void a_worker_that_waits_for_tasks_is_listed_and_one_that_closed_the_connection_is_not()
+      throws IOException {
+    Socket killed = polling("killed");
+    try (Socket waiting = polling("here")) {
+      assertThat(waiting.isConnected()).isTrue();
+      String[] both = {"here " + QUEUE, "killed " + QUEUE};
+      await().atMost(SOON).untilAsserted(() -> assertThat(listed()).containsExactly(both));
+      killed.close();
+      await()
+          .atMost(Duration.ofMillis(WAIT_MS / 2))
+          .untilAsserted(() -> assertThat(listed()).containsExactly("here " + QUEUE));
+    }
   }
 
   @Test

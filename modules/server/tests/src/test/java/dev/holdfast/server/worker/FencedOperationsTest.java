@@ -21,6 +21,7 @@ import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.worker.FencedOperations.Held;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +48,8 @@ class FencedOperationsTest {
         new FencedOperations(
             holdfast.jobs(),
             holdfast.queries(),
-            new HeartbeatBatcher(holdfast.jobs(), System::nanoTime));
+            new HeartbeatBatcher(holdfast.jobs(), System::nanoTime),
+            new RemoteAttempts(new Metrics(), Duration.ofMinutes(5)));
     this.mine = claimed("w1");
     this.second = claimed("w2");
   }

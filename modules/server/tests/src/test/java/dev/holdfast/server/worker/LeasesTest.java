@@ -128,8 +128,11 @@ public class LeasesTest extends LeasesFixture {
       assertThat(settled(List.of(measured, ending(plain, "SUCCEEDED", Map.of()))))
           .containsExactly("ACCEPTED", "ACCEPTED");
     }
-    assertThat(settled(List.of(ending(job, "SUCCEEDED", Map.of("output", 1, "metrics", Map.of())))))
-        .containsExactly("LEASE_LOST");
+    // Measured anew it is the same settlement, with another output it is not.
+    Map<String, Object> again = Map.of("output", 1, "metrics", Map.of("cpuTimeMs", 7));
+    assertThat(settled(List.of(ending(job, "SUCCEEDED", again)))).containsExactly("ACCEPTED");
+    Map<String, Object> other = Map.of("output", 2, "metrics", Map.of("cpuTimeMs", 450));
+    assertThat(settled(List.of(ending(job, "SUCCEEDED", other)))).containsExactly("LEASE_LOST");
     assertThat(
             client
                 .get("/v1/jobs/" + job + "/attempts", null)

@@ -2,23 +2,28 @@ package dev.holdfast.server.worker;
 
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.http.ClientWatch;
+import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.worker.LongPollBroker.Line;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -40,7 +45,11 @@ class LongPollBrokerTest {
     this.db = db;
     this.holdfast = Holdfast.on(db.dataSource());
     this.subscription = holdfast.queue().notifier().subscribeToDatabase();
-    this.broker = new LongPollBroker(holdfast.jobs(), subscription);
+    this.broker =
+        new LongPollBroker(
+            holdfast.jobs(),
+            subscription,
+            new RemoteAttempts(new Metrics(), Duration.ofMinutes(5)));
   }
 
   @AfterEach
@@ -51,6 +60,31 @@ class LongPollBrokerTest {
     holdfast.close();
   }
 
+  /** Of a client that may have what it asks for. */
+  private static LongPollBroker.Poll poll(String worker, int most) {
+    return new LongPollBroker.Poll(worker, most, LEASE, GRACE, new Gate());
+  }
+
+  /** A client whose key can be revoked. */
+  private static final class Gate implements LongPollBroker.Admission {
+    final AtomicInteger asked = new AtomicInteger();
+    volatile boolean mayClaim = true;
+    volatile boolean mayHave = true;
+
+    @Override
+    public boolean mayClaim() {
+      asked.incrementAndGet();
+      return mayClaim;
+    }
+
+    @Override
+    public void check() {
+      if (!mayHave) {
+        throw new Problem(401, "key_invalid", "revoked");
+      }
+    }
+  }
+
   private JobId enqueued(String tenant) {
     return holdfast.enqueue(Job.of("echo").queue("work").owner(tenant, "default")).id();
   }
@@ -58,7 +92,7 @@ class LongPollBrokerTest {
   private Future<List<LeasedJob>> waiting(Line line, String worker) {
     int before = broker.waiting();
     Future<List<LeasedJob>> lease =
-        workers.submit(() -> broker.lease(line, worker, 1, LEASE, GRACE, LONG, ClientWatch.NONE));
+        workers.submit(() -> broker.lease(line, poll(worker, 1), LONG, ClientWatch.NONE));
     await().atMost(SOON).until(() -> broker.waiting() > before || lease.isDone());
     return lease;
   }
@@ -72,16 +106,16 @@ class LongPollBrokerTest {
 
   @Test
   void a_request_without_a_wait_is_answered_at_once() throws Exception {
-    assertThat(broker.lease(LINE, "w", 1, LEASE, GRACE, Duration.ZERO, ClientWatch.NONE)).isEmpty();
+    assertThat(broker.lease(LINE, poll("w", 1), Duration.ZERO, ClientWatch.NONE)).isEmpty();
     JobId job = enqueued("default");
-    assertThat(broker.lease(LINE, "w", 5, LEASE, GRACE, Duration.ZERO, ClientWatch.NONE))
+    assertThat(broker.lease(LINE, poll("w", 5), Duration.ZERO, ClientWatch.NONE))
         .extracting(LeasedJob::id)
         .containsExactly(job);
   }
 
   @Test
   void a_wait_without_a_task_times_out() throws Exception {
-    assertThat(broker.lease(LINE, "w", 1, LEASE, GRACE, Duration.ofMillis(200), ClientWatch.NONE))
+    assertThat(broker.lease(LINE, poll("w", 1), Duration.ofMillis(200), ClientWatch.NONE))
         .isEmpty();
     assertThat(broker.waiting()).isZero();
   }
@@ -137,16 +171,50 @@ class LongPollBrokerTest {
     Future<List<LeasedJob>> lease = waiting(LINE, "w");
     broker.close();
     assertThat(lease.get()).isEmpty();
-    assertThat(broker.lease(LINE, "w", 1, LEASE, GRACE, LONG, ClientWatch.NONE)).isEmpty();
+    assertThat(broker.lease(LINE, poll("w", 1), LONG, ClientWatch.NONE)).isEmpty();
   }
 
   @Test
   void a_leased_task_whose_client_is_gone_goes_to_the_next_waiting_request() throws Exception {
     JobId job = enqueued("default");
     List<LeasedJob> unfetched =
-        broker.lease(LINE, "gone", 1, LEASE, GRACE, Duration.ZERO, ClientWatch.NONE);
+        broker.lease(LINE, poll("gone", 1), Duration.ZERO, ClientWatch.NONE);
     Future<List<LeasedJob>> next = waiting(LINE, "w");
     broker.release(unfetched);
     assertThat(next.get().getFirst().id()).isEqualTo(job);
+  }
+
+  @Test
+  void a_client_that_may_not_claim_any_more_leaves_the_line_and_nothing_is_claimed_for_it()
+      throws Exception {
+    Gate gate = new Gate();
+    LongPollBroker.Poll poll = new LongPollBroker.Poll("revoked", 1, LEASE, GRACE, gate);
+    Future<List<LeasedJob>> revoked =
+        workers.submit(() -> broker.lease(LINE, poll, LONG, ClientWatch.NONE));
+    await().atMost(SOON).until(() -> gate.asked.get() > 0);
+    gate.mayClaim = false;
+    Future<List<LeasedJob>> next = waiting(LINE, "next");
+    JobId job = enqueued("default");
+    assertThat(next.get()).extracting(LeasedJob::id).containsExactly(job);
+    assertThat(revoked.get()).isEmpty();
+    assertThat(claims()).isEqualTo(1);
+  }
+
+  @Test
+  void what_was_claimed_for_a_client_that_may_not_have_it_goes_to_the_next_and_counts_for_nothing()
+      throws Exception {
+    Gate gate = new Gate();
+    gate.mayHave = false;
+    LongPollBroker.Poll poll = new LongPollBroker.Poll("revoked", 1, LEASE, GRACE, gate);
+    Future<List<LeasedJob>> revoked =
+        workers.submit(() -> broker.lease(LINE, poll, LONG, ClientWatch.NONE));
+    await().atMost(SOON).until(() -> broker.waiting() > 0);
+    Future<List<LeasedJob>> next = waiting(LINE, "next");
+    JobId job = enqueued("default");
+    assertThat(next.get()).extracting(LeasedJob::id).containsExactly(job);
+    assertThatThrownBy(revoked::get).hasCauseInstanceOf(Problem.class);
+    JobStatus status = holdfast.queries().find(job).orElseThrow();
+    assertThat(status.failures() + status.crashes()).isZero();
+    assertThat(status.worker()).isEqualTo("next");
   }
 }

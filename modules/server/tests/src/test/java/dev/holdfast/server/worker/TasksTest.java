@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.server.Client;
 import dev.holdfast.testkit.TestDatabase;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -91,6 +93,72 @@ public class TasksTest extends TasksFixture {
             Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", "other"));
     other.is(409, "task_already_terminal");
     assertThat(other.body().get("state").asText()).isEqualTo("SUCCEEDED");
+  }
+
+  @Test
+  void a_repeated_completion_may_differ_in_what_its_client_makes_anew() {
+    enqueued();
+    JsonNode task = leased();
+    callback(
+            task,
+            "completed",
+            json(
+                """
+        {"attempt": 1, "workerId": "w1", "outcome": "SUCCEEDED", "metrics": {"cpuTimeMs": 1},
+         "completedAt": "2026-11-19T10:00:00Z", "output": {"a": {"x": 1, "y": [1.50, "1"]}, "b": 2}}
+        """))
+        .ok();
+    callback(
+            task,
+            "completed",
+            json(
+                """
+        {"attempt": 1, "workerId": "w2", "outcome": "SUCCEEDED", "metrics": {"cpuTimeMs": 7},
+         "completedAt": "2026-11-19T10:00:09Z", "output": {"b": 2.0, "a": {"y": [1.5, "1"], "x": 1}}}
+        """))
+        .ok();
+    for (String other :
+        List.of(
+            "{\"a\": {\"x\": 1, \"y\": [1.5, 1]}, \"b\": 2}",
+            "{\"a\": {\"x\": 1}, \"y\": [1.5, \"1\"], \"b\": 2}",
+            "null")) {
+      callback(
+              task,
+              "completed",
+              json(
+                  """
+                  {"attempt": 1, "workerId": "w1", "outcome": "SUCCEEDED", "output": %s}
+                  """
+                      .formatted(other)))
+          .is(409, "task_already_terminal");
+    }
+  }
+
+  @Test
+  void a_repeated_failure_may_have_another_stack_trace_but_not_another_category() {
+    enqueued();
+    JsonNode task = leased();
+    String failure =
+        """
+        {"attempt": 1, "workerId": "w1", "outcome": "FAILED",
+         "error": {"category": "%s", "message": "no luck", "stackTrace": "%s", "retryable": false}}
+        """;
+    callback(task, "completed", json(failure.formatted("DATA_QUALITY", "at a line"))).ok();
+    // It is what the category says.
+    callback(
+            task,
+            "completed",
+            json(
+                failure
+                    .formatted("DATA_QUALITY", "at another")
+                    .replace(", \"retryable\": false", "")))
+        .ok();
+    callback(task, "completed", json(failure.formatted("TIMEOUT", "at a line")))
+        .is(409, "task_already_terminal");
+  }
+
+  private static JsonNode json(String text) {
+    return Wire.tree(text.getBytes(StandardCharsets.UTF_8));
   }
 
   /** As a worker that is newer than the server, or made for another one, sends it. */
@@ -216,6 +284,30 @@ public class TasksTest extends TasksFixture {
     reply.is(409, "task_already_terminal");
     assertThat(reply.body().get("state").asText()).isEqualTo("CANCELLED");
     assertThat(state(job)).isEqualTo("CANCELLED");
+  }
+
+  @Test
+  void a_started_that_is_repeated_after_a_cancel_is_answered_like_the_first() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    callback(task, "started", started()).ok();
+    holdfast.jobs().cancel(job, false, "user_requested");
+    assertThat(callback(task, "started", started()).ok().get("acknowledged").asBoolean()).isTrue();
+    assertThat(state(job)).isEqualTo("RUNNING");
+    JsonNode beat = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
+    assertThat(beat.get("shouldCancel").asBoolean()).isTrue();
+    JsonNode done = callback(task, "completed", succeeded()).ok();
+    assertThat(done.get("finalState").asText()).isEqualTo("SUCCEEDED");
+  }
+
+  @Test
+  void a_started_that_follows_a_heartbeat_does_not_end_a_cancelled_task() {
+    JobId job = enqueued();
+    JsonNode task = leased();
+    callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
+    holdfast.jobs().cancel(job, false, "user_requested");
+    callback(task, "started", started()).ok();
+    assertThat(state(job)).isEqualTo("RUNNING");
   }
 
   @Test
