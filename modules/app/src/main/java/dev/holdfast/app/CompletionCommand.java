@@ -1,6 +1,7 @@
 package dev.holdfast.app;
 
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.terminal.Terminal;
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
 import picocli.CommandLine.Command;
@@ -22,9 +23,9 @@ final class CompletionCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    System.out.println(AutoComplete.bash("holdfast", Main.commandLine()));
+    Terminal.println(AutoComplete.bash("holdfast", Main.commandLine()));
     // The launcher of a checkout is called by its path.
-    System.out.println("complete -F _complete_holdfast -o default ./holdfast");
+    Terminal.println("complete -F _complete_holdfast -o default ./holdfast");
     return ExitCode.OK;
   }
 }

@@ -4,6 +4,7 @@ import dev.holdfast.app.cli.Logs;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.error.UsageErrors;
+import dev.holdfast.process.EnvironmentBlock;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -15,6 +16,8 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] arguments) {
+    // Before any program runs that could read it.
+    EnvironmentBlock.hideSecrets();
     Logs.quiet();
     System.exit(run(arguments));
   }
@@ -48,7 +51,7 @@ public final class Main {
     }
     // The program alone prints the help; a group of commands alone is incomplete.
     if (named.parent() == null) {
-      named.commandLine().usage(System.out);
+      named.commandLine().usage(named.commandLine().getOut());
       return ExitCode.OK;
     }
     throw new ParameterException(

@@ -7,7 +7,7 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.server.config.ShownSetting;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -45,10 +45,10 @@ public final class ConfigCommand implements Callable<Integer> {
             setting.origin(),
             setting.meaning());
       }
-      System.out.print(table);
+      Terminal.print(table);
     }
     List<String> problems = settings.problems();
-    problems.forEach(each -> System.err.println("holdfast: " + Failures.oneLine(each)));
+    problems.forEach(each -> Terminal.error("holdfast: " + Terminal.oneLine(each)));
     return problems.isEmpty() ? ExitCode.OK : ExitCode.CONFIGURATION;
   }
 }

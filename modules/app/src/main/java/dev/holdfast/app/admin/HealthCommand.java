@@ -4,8 +4,8 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.holdfast.app.cli.OutputOption;
 import dev.holdfast.app.cli.WorkersTable;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.WorkerResource;
 import java.time.Instant;
@@ -34,14 +34,14 @@ public final class HealthCommand implements Callable<Integer> {
       if (output.isData()) {
         output.print(report(health));
       } else {
-        System.out.println(health.about());
-        System.out.print(WorkersTable.of(health.workers()));
+        Terminal.println(health.about());
+        Terminal.print(WorkersTable.of(health.workers()));
         for (Operator.Health.Problem problem : health.problems()) {
-          System.out.println("- " + Failures.oneLine(problem.message()));
-          System.out.println("  " + Failures.oneLine(problem.hint()));
+          Terminal.println("- " + Terminal.oneLine(problem.message()));
+          Terminal.println("  " + Terminal.oneLine(problem.hint()));
         }
         if (health.problems().isEmpty()) {
-          System.out.println("all is well");
+          Terminal.println("all is well");
         }
       }
       return health.problems().isEmpty() ? ExitCode.OK : ExitCode.NOT_HEALTHY;

@@ -7,10 +7,10 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.KeyResource;
 import dev.holdfast.model.ops.ApiKey;
@@ -140,7 +140,7 @@ public final class KeysCommand {
         if (!operator.revokeKey(id)) {
           throw unknown(id);
         }
-        System.out.println(id + " is revoked; servers may accept it for a few more seconds");
+        Terminal.println(id + " is revoked; servers may accept it for a few more seconds");
         return ExitCode.OK;
       }
     }
@@ -180,13 +180,13 @@ public final class KeysCommand {
       try (Operator operator = reach.open()) {
         if (id == null) {
           operator.rotateSigningKey();
-          System.out.println(
+          Terminal.println(
               "task tokens are signed with a new key; those signed before stay valid until they"
                   + " expire");
         } else {
           String old = id;
           show(operator.rotateKey(old, during).orElseThrow(() -> unknown(old)), output.json);
-          System.err.println(
+          Terminal.error(
               "holdfast: the old key, " + old + ", stays valid for " + Durations.text(during));
         }
         return ExitCode.OK;
@@ -200,13 +200,13 @@ public final class KeysCommand {
       ObjectNode node = Shown.object().put("id", key.id()).put("key", key.text());
       Shown.print(node);
     } else {
-      System.out.println(key.text());
-      System.err.println("created key " + key.id() + "; it is not shown again");
+      Terminal.println(key.text());
+      Terminal.error("created key " + key.id() + "; it is not shown again");
     }
   }
 
   private static CommandException unknown(String id) {
     return new CommandException(
-        ExitCode.NOT_FOUND, "there is no key " + Failures.oneLine(id) + " that is valid");
+        ExitCode.NOT_FOUND, "there is no key " + Terminal.oneLine(id) + " that is valid");
   }
 }

@@ -5,10 +5,10 @@ import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.supervisor.WorkerLog;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -71,13 +71,13 @@ public final class LogsCommand implements Callable<Integer> {
           ExitCode.NOT_FOUND,
           "there is no log of %s in %s: %s"
               .formatted(
-                  Failures.oneLine(component),
+                  Terminal.oneLine(component),
                   folder.toAbsolutePath().normalize(),
                   known(folder).isEmpty()
                       ? "logs are on the machine of its supervisor, in its folder"
                       : "there are logs of " + String.join(", ", known(folder))));
     }
-    long at = tail(file, System.out);
+    long at = tail(file);
     if (follow) {
       Signals signals = Signals.install();
       follow(file, at, signals);
@@ -95,7 +95,7 @@ public final class LogsCommand implements Callable<Integer> {
           Files.getLastModifiedTime(file).toInstant().toString(),
           file.toString());
     }
-    System.out.print(table);
+    Terminal.print(table);
   }
 
   private static List<String> known(Path folder) throws IOException {
@@ -119,7 +119,7 @@ public final class LogsCommand implements Callable<Integer> {
   }
 
   /** The last lines, those of the file before it included; where the file ended. */
-  private long tail(Path file, PrintStream out) throws IOException {
+  private long tail(Path file) throws IOException {
     Deque<String> last = new ArrayDeque<>();
     Path before = file.resolveSibling(file.getFileName() + ".1");
     if (Files.exists(before)) {
@@ -127,7 +127,7 @@ public final class LogsCommand implements Callable<Integer> {
     }
     long size = Files.size(file);
     keep(file, last);
-    last.forEach(out::println);
+    last.forEach(Terminal::println);
     return size;
   }
 
@@ -148,6 +148,7 @@ public final class LogsCommand implements Callable<Integer> {
       throws IOException, InterruptedException {
     long at = from;
     byte[] buffer = new byte[BUFFER];
+    ByteArrayOutputStream rest = new ByteArrayOutputStream();
     while (!signals.await(MOMENT_MILLIS)) {
       long size = Files.exists(file) ? Files.size(file) : 0;
       if (size < at) {
@@ -158,14 +159,32 @@ public final class LogsCommand implements Callable<Integer> {
         open.seek(at);
         int read = open.read(buffer);
         while (read > 0) {
-          System.out.write(buffer, 0, read);
+          print(buffer, read, rest);
           at += read;
           read = open.read(buffer);
         }
-        System.out.flush();
+        Terminal.flush();
       } catch (IOException between) {
         // The file is being renamed; the next read finds the new one.
       }
+    }
+    Terminal.print(rest.toString(StandardCharsets.UTF_8));
+  }
+
+  /** Whole lines, so that no character and no escape sequence is cut; what is left waits. */
+  private static void print(byte[] bytes, int length, ByteArrayOutputStream rest) {
+    int end = length;
+    while (end > 0 && bytes[end - 1] != '\n') {
+      end--;
+    }
+    if (end > 0 || rest.size() + length > BUFFER) {
+      int lines = end > 0 ? end : length;
+      rest.write(bytes, 0, lines);
+      Terminal.print(rest.toString(StandardCharsets.UTF_8));
+      rest.reset();
+      rest.write(bytes, lines, length - lines);
+    } else {
+      rest.write(bytes, 0, length);
     }
   }
 }

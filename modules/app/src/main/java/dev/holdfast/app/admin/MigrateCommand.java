@@ -3,6 +3,7 @@ package dev.holdfast.app.admin;
 import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.config.Access;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.queue.schema.Migrations;
 import java.util.List;
@@ -29,7 +30,7 @@ public final class MigrateCommand implements Callable<Integer> {
         return ExitCode.OK;
       }
       Migrations.Result result = Migrations.apply(access.dataSource(), access.allowsUnsafe());
-      System.out.println(
+      Terminal.println(
           result.applied() == 0
               ? "the schema is up to date (version " + result.version() + ")"
               : "applied "
@@ -43,15 +44,15 @@ public final class MigrateCommand implements Callable<Integer> {
   /** Comments are for people; all of it together is a script. */
   private static void print(List<Migrations.Pending> pending) {
     if (pending.isEmpty()) {
-      System.out.println("-- the schema is up to date: nothing would be run");
+      Terminal.println("-- the schema is up to date: nothing would be run");
     } else {
-      System.out.println(
-          "-- 'holdfast migrate' would run this, each version in a transaction, and record it in"
-              + " holdfast.flyway_schema_history");
+      Terminal.println(
+          "-- 'holdfast migrate' would run this, each version in a transaction; each records itself in"
+              + " holdfast.schema_version, whatever runs it");
     }
     for (Migrations.Pending migration : pending) {
-      System.out.println("-- version " + migration.version() + ", " + migration.script());
-      System.out.println(migration.sql());
+      Terminal.println("-- version " + migration.version() + ", " + migration.script());
+      Terminal.println(migration.sql());
     }
   }
 }

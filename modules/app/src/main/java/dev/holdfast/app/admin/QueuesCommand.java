@@ -1,6 +1,7 @@
 package dev.holdfast.app.admin;
 
 import dev.holdfast.app.cli.Input;
+import dev.holdfast.app.cli.PauseText;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.ExitCode;
@@ -8,13 +9,16 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.KnownQueues;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.QueueResource;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Plural;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -41,14 +45,19 @@ public final class QueuesCommand {
   /** Queues that have work or settings. */
   @Command(name = "list", description = "List queues that have unfinished jobs or settings.")
   static final class ListCommand extends ReadCommand<List<QueueStatus>> {
+    private Map<String, Pause> pauses = Map.of();
+
     @Override
     protected List<QueueStatus> read(Operator operator) {
+      pauses = operator.pauses();
       return operator.queues();
     }
 
     @Override
     protected Object json(List<QueueStatus> queues) {
-      return queues.stream().map(QueueResource::of).toList();
+      return queues.stream()
+          .map(queue -> QueueResource.of(queue, pauses.get(queue.name())))
+          .toList();
     }
 
     @Override
@@ -76,18 +85,18 @@ public final class QueuesCommand {
             queue.maxRunning() == null ? "" : queue.maxRunning(),
             queue.rateLimit() == null ? "" : shown(queue.rateLimit()),
             queue.oldest() == null ? "" : Durations.text(queue.oldest()),
-            state(queue));
+            state(queue, pauses.get(queue.name())));
       }
       return table.orIfEmpty("no queue has unfinished jobs");
     }
   }
 
   /** A queue that is not paused by itself is not resumed by its name either. */
-  static String state(QueueStatus queue) {
+  static String state(QueueStatus queue, @Nullable Pause pause) {
     if (!queue.isPaused()) {
       return "open";
     }
-    return queue.pausedAt() != null ? "paused" : "all workers paused";
+    return queue.pausedAt() != null ? "paused" + PauseText.of(pause) : "all workers paused";
   }
 
   private static String shown(RateLimit limit) {
@@ -120,7 +129,7 @@ public final class QueuesCommand {
       try (Operator operator = reach.open(settings)) {
         may.require(queue, operator, settings);
         verb.accept(operator);
-        System.out.println(queue + done);
+        Terminal.println(queue + done);
         return ExitCode.OK;
       }
     }
@@ -129,9 +138,11 @@ public final class QueuesCommand {
   /** Stops claims. */
   @Command(name = "pause", description = "Claim no more jobs of a queue; running jobs continue.")
   static final class PauseCommand extends ChangeCommand {
+    @Mixin final PauseText why = new PauseText();
+
     @Override
     public Integer call() {
-      return change(operator -> operator.pause(queue), " is paused");
+      return change(operator -> operator.pause(queue, why.draft()), " is paused");
     }
   }
 
@@ -149,7 +160,7 @@ public final class QueuesCommand {
       try (Operator operator = reach.open(settings)) {
         KnownQueues.require(queue, operator, settings, "");
         boolean resumed = operator.resume(queue);
-        System.out.println(queue + (resumed ? " is resumed" : " was not paused"));
+        Terminal.println(queue + (resumed ? " is resumed" : " was not paused"));
         return ExitCode.OK;
       }
     }

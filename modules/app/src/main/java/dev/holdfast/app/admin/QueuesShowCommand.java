@@ -10,12 +10,14 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.KnownQueues;
 import dev.holdfast.app.setting.Durations;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.HistoryResource;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.JobHistory.Percentiles;
 import dev.holdfast.model.ops.JobHistory.Tally;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -55,16 +57,17 @@ final class QueuesShowCommand implements Callable<Integer> {
     try (Operator operator = reach.open(settings)) {
       JobHistory history = operator.history(query);
       QueueStatus status = operator.queue(queue);
+      Pause pause = status.pausedAt() == null ? null : operator.pauses().get(queue);
       if (history.kinds().isEmpty() && kind == null) {
         KnownQueues.require(queue, operator, settings, "");
       }
       if (output.json) {
         Shown.print(
             Shown.object()
-                .putPOJO("queue", QueueResource.of(status))
+                .putPOJO("queue", QueueResource.of(status, pause))
                 .putPOJO("history", HistoryResource.of(history)));
       } else {
-        print(status, history);
+        print(status, pause, history);
       }
       return ExitCode.OK;
     }
@@ -79,8 +82,8 @@ final class QueuesShowCommand implements Callable<Integer> {
     }
   }
 
-  private void print(QueueStatus status, JobHistory history) {
-    System.out.printf(
+  private void print(QueueStatus status, @Nullable Pause pause, JobHistory history) {
+    Terminal.printf(
         "%s: %d due, %d delayed, %d retrying, %d waiting, %d running, %s%n",
         status.name(),
         status.due(),
@@ -88,9 +91,9 @@ final class QueuesShowCommand implements Callable<Integer> {
         status.retrying(),
         status.waiting(),
         status.running(),
-        QueuesCommand.state(status));
+        QueuesCommand.state(status, pause));
     if (history.knownSince().isAfter(history.until().minus(Input.duration("--over", over)))) {
-      System.out.println("history is known since " + history.knownSince());
+      Terminal.println("history is known since " + history.knownSince());
     }
     Table kinds =
         new Table(
@@ -109,9 +112,9 @@ final class QueuesShowCommand implements Callable<Integer> {
     if (kind == null) {
       row(kinds, "all", history.total());
     }
-    System.out.printf("%nthe last %s:%n%s", over, kinds);
+    Terminal.printf("%nthe last %s:%n%s", over, kinds);
     if (points) {
-      System.out.printf("%nby time:%n%s", points(history));
+      Terminal.printf("%nby time:%n%s", points(history));
     }
   }
 

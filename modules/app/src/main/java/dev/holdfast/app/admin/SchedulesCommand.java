@@ -2,17 +2,19 @@ package dev.holdfast.app.admin;
 
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.JobOptions;
+import dev.holdfast.app.cli.PauseText;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.ReadCommand;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
@@ -20,6 +22,7 @@ import dev.holdfast.model.value.Json;
 import java.time.DateTimeException;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
@@ -48,14 +51,19 @@ public final class SchedulesCommand {
   /** All schedules. */
   @Command(name = "list", description = "List schedules and when they fire next.")
   static final class ListCommand extends ReadCommand<List<ScheduleStatus>> {
+    private Map<String, Pause> pauses = Map.of();
+
     @Override
     protected List<ScheduleStatus> read(Operator operator) {
+      pauses = operator.schedulePauses();
       return operator.schedules();
     }
 
     @Override
     protected Object json(List<ScheduleStatus> schedules) {
-      return schedules.stream().map(ScheduleResource::of).toList();
+      return schedules.stream()
+          .map(each -> ScheduleResource.of(each, pauses.get(each.name())))
+          .toList();
     }
 
     @Override
@@ -72,17 +80,17 @@ public final class SchedulesCommand {
             each.nextFireAt(),
             each.lastFiredAt() == null ? "" : each.lastFiredAt(),
             each.lastRuns().isEmpty() ? "" : each.lastRuns().getFirst().state(),
-            state(each));
+            state(each, pauses.get(each.name())));
       }
       return table.orIfEmpty("no schedules");
     }
   }
 
-  static String state(ScheduleStatus schedule) {
+  static String state(ScheduleStatus schedule, @Nullable Pause pause) {
     if (schedule.fireError() != null) {
       return "broken: " + schedule.fireError();
     }
-    return schedule.pausedAt() == null ? "active" : "paused";
+    return schedule.pausedAt() == null ? "active" : "paused" + PauseText.of(pause);
   }
 
   /** Creates or replaces a schedule. */
@@ -145,7 +153,7 @@ public final class SchedulesCommand {
         operator.schedule(noOverlap ? schedule.withoutOverlap() : schedule);
         operator.schedules().stream()
             .filter(each -> each.name().equals(name))
-            .forEach(each -> System.out.println(name + " fires next at " + each.nextFireAt()));
+            .forEach(each -> Terminal.println(name + " fires next at " + each.nextFireAt()));
         return ExitCode.OK;
       }
     }
@@ -171,9 +179,9 @@ public final class SchedulesCommand {
       try (Operator operator = reach.open()) {
         if (operator.schedules().stream().noneMatch(each -> each.name().equals(name))) {
           throw new CommandException(
-              ExitCode.NOT_FOUND, "there is no schedule " + Failures.oneLine(name));
+              ExitCode.NOT_FOUND, "there is no schedule " + Terminal.oneLine(name));
         }
-        System.out.println(name + (verb.test(operator, name) ? done : notDone));
+        Terminal.println(name + (verb.test(operator, name) ? done : notDone));
         return ExitCode.OK;
       }
     }
@@ -196,8 +204,8 @@ public final class SchedulesCommand {
                 .orElseThrow(
                     () ->
                         new CommandException(
-                            ExitCode.NOT_FOUND, "there is no schedule " + Failures.oneLine(name)));
-        System.out.println(
+                            ExitCode.NOT_FOUND, "there is no schedule " + Terminal.oneLine(name)));
+        Terminal.println(
             enqueued.id() + (enqueued.duplicate() ? "  (the last one has not ended)" : ""));
         return ExitCode.OK;
       }
@@ -207,9 +215,14 @@ public final class SchedulesCommand {
   /** Stops firing. */
   @Command(name = "pause", description = "Stop firing a schedule until it is resumed.")
   static final class PauseCommand extends NamedCommand {
+    @Mixin final PauseText why = new PauseText();
+
     @Override
     public Integer call() {
-      return change(Operator::pauseSchedule, " is paused", " was paused already");
+      return change(
+          (operator, schedule) -> operator.pauseSchedule(schedule, why.draft()),
+          " is paused",
+          " was paused already");
     }
   }
 

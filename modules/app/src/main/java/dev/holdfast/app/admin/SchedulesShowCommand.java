@@ -5,13 +5,15 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.ScheduleResource;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.ScheduledRun;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -39,34 +41,35 @@ final class SchedulesShowCommand implements Callable<Integer> {
               .orElseThrow(
                   () ->
                       new CommandException(
-                          ExitCode.NOT_FOUND, "there is no schedule " + Failures.oneLine(name)));
+                          ExitCode.NOT_FOUND, "there is no schedule " + Terminal.oneLine(name)));
+      Pause pause = operator.schedulePauses().get(name);
       if (output.json) {
-        Shown.print(ScheduleResource.of(schedule));
+        Shown.print(ScheduleResource.of(schedule, pause));
       } else {
-        print(schedule);
+        print(schedule, pause);
       }
       return ExitCode.OK;
     }
   }
 
-  private static void print(ScheduleStatus schedule) {
-    System.out.printf(
+  private static void print(ScheduleStatus schedule, @Nullable Pause pause) {
+    Terminal.printf(
         "%s: %s in %s, kind %s, queue %s, %s%n",
         schedule.name(),
         schedule.cron(),
         schedule.zone(),
         schedule.kind(),
         schedule.queue(),
-        SchedulesCommand.state(schedule));
+        SchedulesCommand.state(schedule, pause));
     if (!schedule.upcoming(1).isEmpty()) {
-      System.out.println("\nnext times:");
-      schedule.upcoming(UPCOMING).forEach(at -> System.out.println("  " + at));
+      Terminal.println("\nnext times:");
+      schedule.upcoming(UPCOMING).forEach(at -> Terminal.println("  " + at));
     }
     Table runs = new Table("JOB", "STATE", "CREATED", "FINISHED");
     for (ScheduledRun run : schedule.lastRuns()) {
       runs.row(
           run.id(), run.state(), run.createdAt(), run.finishedAt() == null ? "" : run.finishedAt());
     }
-    System.out.print(runs.isEmpty() ? "\nno jobs yet\n" : "\nlast jobs:\n" + runs);
+    Terminal.print(runs.isEmpty() ? "\nno jobs yet\n" : "\nlast jobs:\n" + runs);
   }
 }

@@ -9,6 +9,7 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.worker.artifact.Scratch;
 import java.io.IOException;
@@ -43,7 +44,7 @@ public final class ScratchCommand {
       if (isData) {
         output.print(data(all));
       } else {
-        System.out.print(table(all).orIfEmpty("no scratch folders"));
+        Terminal.print(table(all).orIfEmpty("no scratch folders"));
       }
       return ExitCode.OK;
     }
@@ -88,9 +89,9 @@ public final class ScratchCommand {
         Shown.print(data(chosen));
         return ExitCode.OK;
       }
-      System.out.print(table(chosen).orIfEmpty("nothing to delete"));
+      Terminal.print(table(chosen).orIfEmpty("nothing to delete"));
       if (!chosen.isEmpty()) {
-        System.out.printf(
+        Terminal.printf(
             "%s %s, %s%n",
             dryRun ? "would delete" : "deleted",
             Plural.of(chosen.size(), "folder"),

@@ -7,9 +7,9 @@ import dev.holdfast.app.cli.WorkerCommandWatch;
 import dev.holdfast.app.cli.WorkersTable;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.ReadCommand;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.WorkerCommandResource;
 import dev.holdfast.contract.resource.WorkerResource;
@@ -39,7 +39,7 @@ public final class WorkersCommand {
   /** Supervised workers, and others that hold jobs. */
   @Command(
       name = "list",
-      description = "List supervised workers, and other workers that hold jobs.")
+      description = "List supervised workers, and others that hold jobs or ask for some.")
   static final class ListCommand extends ReadCommand<Operator.Workers> {
     @Override
     protected Operator.Workers read(Operator operator) {
@@ -55,7 +55,7 @@ public final class WorkersCommand {
     protected String text(Operator.Workers workers) {
       return WorkersTable.of(workers)
           + (workers.workers().isEmpty()
-              ? "no supervisor is running, and no worker holds a job\n"
+              ? "no supervisor is running, and no worker holds a job or asks for one\n"
               : "");
     }
   }
@@ -131,7 +131,7 @@ public final class WorkersCommand {
     private void all(Operator operator, WorkerCommandWatch watch, String asker)
         throws InterruptedException {
       if (action == WorkerCommand.Action.PAUSE) {
-        operator.pauseAllWorkers(reason);
+        operator.pauseAllWorkers(asker, reason);
         tell(watch.await(List.of()), "all workers are paused; running jobs finish");
       } else {
         Operator.Resumed resumed = operator.resumeAllWorkers(asker, reason);
@@ -152,9 +152,9 @@ public final class WorkersCommand {
         return;
       }
       if (first != null) {
-        System.out.println(first);
+        Terminal.println(first);
       }
-      outcome.lines().forEach(line -> System.out.println(Failures.oneLine(line)));
+      outcome.lines().forEach(line -> Terminal.println(Terminal.oneLine(line)));
     }
   }
 

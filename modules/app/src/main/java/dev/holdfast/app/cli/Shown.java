@@ -1,6 +1,7 @@
 package dev.holdfast.app.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.json.Wire;
 import java.util.Locale;
 
@@ -9,12 +10,12 @@ public final class Shown {
   private Shown() {}
 
   public static void print(Object value) {
-    System.out.println(Wire.indented(value));
+    Terminal.json(Wire.indented(value));
   }
 
   /** One object a line, for output without an end. */
   public static void printLine(Object value) {
-    System.out.println(Wire.text(value));
+    Terminal.json(Wire.text(value));
   }
 
   public static ObjectNode object() {

@@ -1,5 +1,6 @@
 package dev.holdfast.app.cli;
 
+import dev.holdfast.app.terminal.Terminal;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -73,7 +74,7 @@ public final class Signals {
     long now = System.nanoTime();
     // One Ctrl-C may arrive twice, sent to the process and to its group.
     if (!firstAt.compareAndSet(0, now) && now - firstAt.get() > SAME.toNanos()) {
-      System.err.println("holdfast: second signal, ending at once");
+      Terminal.error("holdfast: second signal, ending at once");
       Runtime.getRuntime().halt(BASE + number);
     }
     first.countDown();

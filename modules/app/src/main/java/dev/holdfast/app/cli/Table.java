@@ -1,6 +1,6 @@
 package dev.holdfast.app.cli;
 
-import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.terminal.Terminal;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,7 +17,7 @@ public final class Table {
   public record Indented(String indent, String text) {
     @Override
     public String toString() {
-      return indent + Failures.oneLine(text);
+      return indent + Terminal.oneLine(text);
     }
   }
 
@@ -25,7 +25,7 @@ public final class Table {
     List<String> texts = new ArrayList<>();
     for (Object cell : cells) {
       texts.add(
-          cell instanceof Indented tree ? tree.toString() : Failures.oneLine(String.valueOf(cell)));
+          cell instanceof Indented tree ? tree.toString() : Terminal.oneLine(String.valueOf(cell)));
     }
     rows.add(texts);
     return this;

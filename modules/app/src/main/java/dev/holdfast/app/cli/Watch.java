@@ -2,7 +2,7 @@ package dev.holdfast.app.cli;
 
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.EventResource;
 import dev.holdfast.contract.resource.JobResource;
@@ -62,7 +62,7 @@ public final class Watch {
             && job.attempt() == 0
             && job.runAt().isBefore(Instant.now());
     if (waits && ++looks == UNTIL_HINT.dividedBy(LOOK)) {
-      System.err.println(
+      Terminal.error(
           "holdfast: no worker has claimed the job yet: does one serve queue '"
               + job.queue()
               + "', and is the queue paused? See 'holdfast queues list'");
@@ -80,7 +80,7 @@ public final class Watch {
       } else if (!isProgress(event)
           || (!terminal && (i + 1 == fresh.size() || !isProgress(fresh.get(i + 1))))) {
         wipe();
-        System.out.println(line(event));
+        Terminal.println(line(event));
       }
     }
   }
@@ -91,7 +91,7 @@ public final class Watch {
   }
 
   public static String line(JobEvent event) {
-    String data = event.data().text().equals("{}") ? "" : Failures.oneLine(event.data().text());
+    String data = event.data().text().equals("{}") ? "" : Terminal.oneLine(event.data().text());
     return "%s  %3d  %-16s  %s"
         .formatted(TIME.format(event.at()), event.number(), event.type(), data)
         .stripTrailing();
@@ -103,21 +103,20 @@ public final class Watch {
       return;
     }
     int full = percent * BAR / 100;
-    String message = job.progressMessage() == null ? "" : Failures.oneLine(job.progressMessage());
+    String message = job.progressMessage() == null ? "" : Terminal.oneLine(job.progressMessage());
     String text =
         "[" + "█".repeat(full) + "·".repeat(BAR - full) + "] " + percent + " %  " + message;
     if (text.equals(drawn)) {
       return;
     }
     wipe();
-    System.out.print(text);
-    System.out.flush();
+    Terminal.draw(text);
     drawn = text;
   }
 
   private void wipe() {
     if (!drawn.isEmpty()) {
-      System.out.print("\r" + " ".repeat(drawn.length()) + "\r");
+      Terminal.wipe(drawn);
       drawn = "";
     }
   }
@@ -127,7 +126,7 @@ public final class Watch {
     if (json) {
       Shown.printLine(JobResource.of(job));
     } else {
-      System.out.println(job.id() + " " + job.state() + summary(job));
+      Terminal.println(job.id() + " " + job.state() + summary(job));
     }
     return job.state() == JobState.SUCCEEDED ? ExitCode.OK : ExitCode.JOB_NOT_SUCCEEDED;
   }
@@ -135,8 +134,8 @@ public final class Watch {
   private static String summary(JobStatus job) {
     @Nullable String result = job.result() == null ? null : job.result().text();
     if (job.failure() != null && job.state() == JobState.FAILED) {
-      return ": " + job.failure().code() + ", " + Failures.oneLine(job.failure().message());
+      return ": " + job.failure().code() + ", " + Terminal.oneLine(job.failure().message());
     }
-    return result == null ? "" : "  " + Failures.oneLine(result);
+    return result == null ? "" : "  " + Terminal.oneLine(result);
   }
 }

@@ -41,8 +41,8 @@ public final class WorkersTable {
     String paused =
         all.workersPausedAt() == null
             ? ""
-            : "all workers are paused since %s: 'holdfast workers resume --all'%n"
-                .formatted(all.workersPausedAt());
+            : "all workers are paused since %s%s: 'holdfast workers resume --all'%n"
+                .formatted(all.workersPausedAt(), PauseText.of(all.pause()));
     return paused + (table.isEmpty() ? "" : table);
   }
 

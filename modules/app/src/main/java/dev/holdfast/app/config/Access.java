@@ -7,7 +7,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.embedded.Running;
 import dev.holdfast.queue.Queue;
@@ -139,12 +139,26 @@ public final class Access implements AutoCloseable {
     Throwable cause = rootOf(failed);
     String state =
         cause instanceof SQLException sql && sql.getSQLState() != null ? sql.getSQLState() : "";
-    String why = Failures.oneLine(String.valueOf(cause.getMessage()));
+    String why = Terminal.oneLine(String.valueOf(cause.getMessage()));
     return switch (state) {
       case "28P01", "28000" ->
           new DatabaseException(
               Reason.LOGIN_REFUSED,
               url.shown() + " refused the login: check user and password (" + why + ")",
+              cause);
+      case "08004" ->
+          new DatabaseException(
+              Reason.LOGIN_REFUSED,
+              url.shown()
+                  + " refused the login: "
+                  + (url.password().isEmpty()
+                      ? "set "
+                          + DatabaseConfig.PASSWORD.variable()
+                          + ", or use a password file (~/.pgpass); PGPASSWORD is not read"
+                      : "check user and password")
+                  + " ("
+                  + why
+                  + ")",
               cause);
       case "3D000" ->
           new CommandException(

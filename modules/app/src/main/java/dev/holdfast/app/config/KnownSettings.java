@@ -8,6 +8,7 @@ import dev.holdfast.app.setting.SettingValues;
 import dev.holdfast.model.value.Spelling;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -21,15 +22,17 @@ final class KnownSettings {
   static final String FILE_VARIABLE = "HOLDFAST_CONFIG";
 
   /**
-   * Variables with our prefix that are no settings. The launcher script reads the first ones; a
-   * worker sets the others for the programs it runs, and a program may run 'holdfast'.
+   * Variables with our prefix that are no settings. The scripts of a checkout read the first ones;
+   * a worker sets the others for the programs it runs, and a program may run 'holdfast'.
    */
   static final Set<String> NO_SETTINGS =
       Set.of(
           "HOLDFAST_JAVA_OPTS",
           "HOLDFAST_CLASSPATH",
           "HOLDFAST_DEBUG",
+          "HOLDFAST_TEST_INSTALL",
           FILE_VARIABLE,
+          "HOLDFAST_PROGRAM",
           "HOLDFAST_JOB",
           "HOLDFAST_SCRATCH",
           "HOLDFAST_ARTIFACTS",
@@ -83,6 +86,15 @@ final class KnownSettings {
   }
 
   private static CommandException unknown(String where, String name, Stream<String> known) {
+    if (words(name.toLowerCase(Locale.ROOT)).containsAll(Set.of("database", "schema"))) {
+      return new CommandException(
+          ExitCode.CONFIGURATION,
+          where
+              + "setting '"
+              + name
+              + "' is unknown: the schema is always called 'holdfast'; use a database of its own"
+              + " for a second installation");
+    }
     List<String> names = known.toList();
     String meant =
         withTheSameWords(name, names)

@@ -94,14 +94,14 @@ public record SupervisorConfig(
           "supervisor.restartLifetimeLimit",
           whole(0, 1_000_000),
           "20",
-          "restarts in total after which a worker process is failed");
+          "restarts in total after which a worker process is failed, however healthy it was between");
 
   static final Setting<Duration> RESTART_RESET =
       Setting.of(
           "supervisor.restartReset",
           SPAN,
           "5m",
-          "a worker process that was healthy for this long starts to count restarts from zero");
+          "a worker process that was healthy for this long starts its backoff and the rapid restarts anew");
 
   static final Setting<Path> LOGS_FOLDER =
       Setting.of(

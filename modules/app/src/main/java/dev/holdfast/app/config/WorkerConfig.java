@@ -3,6 +3,7 @@ package dev.holdfast.app.config;
 import static dev.holdfast.app.setting.SettingType.LIST;
 import static dev.holdfast.app.setting.SettingType.TEXT;
 import static dev.holdfast.app.setting.SettingType.duration;
+import static dev.holdfast.app.setting.SettingType.oneOf;
 import static dev.holdfast.app.setting.SettingType.whole;
 
 import dev.holdfast.app.config.file.QueueSettings;
@@ -12,9 +13,11 @@ import dev.holdfast.app.setting.Setting;
 import dev.holdfast.app.setting.SettingType;
 import dev.holdfast.app.setting.SettingValues;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.worker.config.FailureLog;
 import dev.holdfast.worker.config.WorkerOptions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
@@ -30,7 +33,8 @@ public record WorkerConfig(
     List<String> javaOptions,
     Duration pollInterval,
     Duration shutdownTimeout,
-    Duration unknownKindTimeout) {
+    Duration unknownKindTimeout,
+    FailureLog failureLog) {
   public static final Setting<List<String>> QUEUES =
       Setting.of("worker.queues", LIST, "default", "queues that a worker serves, in turn");
 
@@ -74,6 +78,13 @@ public record WorkerConfig(
           "5m",
           "a job fails when no live worker has had a handler for its kind for this long");
 
+  static final Setting<String> FAILURE_LOG =
+      Setting.of(
+          "worker.failureLog",
+          oneOf("error", "warn", "info", "debug", "off"),
+          "warn",
+          "at which level a failed attempt is logged, with its message and its stack trace");
+
   static final Concern CONCERN =
       new Concern(
           "Worker",
@@ -84,7 +95,8 @@ public record WorkerConfig(
               JAVA_OPTIONS,
               POLL_INTERVAL,
               SHUTDOWN_TIMEOUT,
-              UNKNOWN_KIND_TIMEOUT),
+              UNKNOWN_KIND_TIMEOUT,
+              FAILURE_LOG),
           WorkerConfig::read);
 
   public WorkerConfig {
@@ -104,7 +116,8 @@ public record WorkerConfig(
               .toList(),
           values.get(POLL_INTERVAL),
           values.get(SHUTDOWN_TIMEOUT),
-          values.get(UNKNOWN_KIND_TIMEOUT));
+          values.get(UNKNOWN_KIND_TIMEOUT),
+          FailureLog.valueOf(values.get(FAILURE_LOG).toUpperCase(Locale.ROOT)));
     } catch (RefusedException wrong) {
       throw CommandException.misconfigured(wrong);
     }

@@ -3,7 +3,7 @@ package dev.holdfast.app.demo;
 import dev.holdfast.Holdfast;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.cli.Table;
-import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -131,7 +130,7 @@ public final class Demo {
             : "  an agent that edits a repository; it will hang once, then loop");
     say("  one job that never ends, one that kills its worker each time it runs");
     say("watch them at " + url + (stays ? "" : " while this runs"));
-    System.out.println();
+    Terminal.println();
   }
 
   private static Map<String, Object> workspace(Path repository) {
@@ -233,7 +232,7 @@ public final class Demo {
       Failure failure = status(id).failure();
       why = failure == null ? "" : ": " + failure.code() + ", " + failure.message();
     }
-    say("%-11s %s%s".formatted(part.name(), words, Failures.oneLine(why)));
+    say("%-11s %s%s".formatted(part.name(), words, Terminal.oneLine(why)));
   }
 
   private boolean isOver() {
@@ -266,9 +265,9 @@ public final class Demo {
           Integer.toString(status.crashes()),
           (stays ? url + "/#/jobs/" : "") + each.getKey());
     }
-    System.out.println();
-    System.out.print(table);
-    System.out.println();
+    Terminal.println();
+    Terminal.print(table);
+    Terminal.println();
     say(
         "%d jobs enqueued, %d ended as expected, %d lost, %d run twice"
             .formatted(parts.size(), asExpected, parts.size() - asExpected, twice));
@@ -280,6 +279,6 @@ public final class Demo {
   }
 
   private void say(String words) {
-    System.out.printf(Locale.ROOT, "%5.1f s  %s%n", since().toMillis() / 1000.0, words);
+    Terminal.printf("%5.1f s  %s%n", since().toMillis() / 1000.0, words);
   }
 }

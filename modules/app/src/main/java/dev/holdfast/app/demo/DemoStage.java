@@ -2,6 +2,7 @@ package dev.holdfast.app.demo;
 
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.process.NoSuchProgramException;
 import dev.holdfast.process.Programs;
 import dev.holdfast.worker.artifact.FileTrees;
@@ -139,7 +140,7 @@ public final class DemoStage implements AutoCloseable {
     try {
       FileTrees.delete(folder);
     } catch (IOException left) {
-      System.err.println("holdfast: " + folder + " could not be deleted: " + left.getMessage());
+      Terminal.error("holdfast: " + folder + " could not be deleted: " + left.getMessage());
     }
   }
 }

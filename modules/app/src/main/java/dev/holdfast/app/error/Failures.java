@@ -1,14 +1,16 @@
 package dev.holdfast.app.error;
 
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.http.KeyRefusedException;
 import dev.holdfast.client.operate.OperatorException;
 import dev.holdfast.embedded.EmbeddedPostgresException;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.model.value.Text;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.server.config.ServerStartException;
 import dev.holdfast.supervisor.SupervisorRunsException;
 import dev.holdfast.worker.source.SourceUnavailableException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 
 /** Turns what was thrown into one line and an exit code. */
 public final class Failures {
@@ -16,9 +18,11 @@ public final class Failures {
 
   /** Says it and returns what to end with. */
   public static int report(Exception thrown) {
-    System.err.println("holdfast: " + message(thrown));
+    Terminal.error("holdfast: " + message(thrown));
     if (System.getenv("HOLDFAST_DEBUG") != null) {
-      thrown.printStackTrace();
+      StringWriter trace = new StringWriter();
+      thrown.printStackTrace(new PrintWriter(trace));
+      Terminal.error(trace.toString());
     }
     return exitCode(thrown);
   }
@@ -67,14 +71,10 @@ public final class Failures {
   static String message(Throwable thrown) {
     String text = thrown.getMessage();
     if (exitCode(thrown) == ExitCode.UNEXPECTED) {
-      return "unexpected: " + oneLine(String.valueOf(thrown)) + " (HOLDFAST_DEBUG=1 shows more)";
+      return "unexpected: "
+          + Terminal.oneLine(String.valueOf(thrown))
+          + " (HOLDFAST_DEBUG=1 shows more)";
     }
-    return text == null ? thrown.getClass().getSimpleName() : oneLine(text);
-  }
-
-  public static String oneLine(String text) {
-    // Text of jobs is hostile: an escape sequence must not reach the terminal.
-    String line = text.strip().replaceAll("\\s*\\R\\s*", " | ").replaceAll("\\p{Cntrl}", "·");
-    return Text.excerpt(line, 500);
+    return text == null ? thrown.getClass().getSimpleName() : Terminal.oneLine(text);
   }
 }

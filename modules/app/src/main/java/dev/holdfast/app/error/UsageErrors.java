@@ -1,5 +1,6 @@
 package dev.holdfast.app.error;
 
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.model.value.Spelling;
 import java.util.Arrays;
 import java.util.List;
@@ -13,8 +14,8 @@ public final class UsageErrors {
 
   public static int report(ParameterException wrong) {
     CommandSpec command = wrong.getCommandLine().getCommandSpec();
-    System.err.println("holdfast: " + Failures.oneLine(message(command, wrong)));
-    System.err.println("Try '" + command.qualifiedName() + " --help'.");
+    Terminal.error("holdfast: " + Terminal.oneLine(message(command, wrong)));
+    Terminal.error("Try '" + command.qualifiedName() + " --help'.");
     return ExitCode.USAGE;
   }
 

@@ -8,6 +8,7 @@ import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.model.job.Enqueued;
@@ -165,7 +166,7 @@ public final class EnqueueCommand implements Callable<Integer> {
       Shown.print(answers);
     } else {
       for (Enqueued each : enqueued) {
-        System.out.println(each.id() + (each.duplicate() ? " (already enqueued)" : ""));
+        Terminal.println(each.id() + (each.duplicate() ? " (already enqueued)" : ""));
       }
     }
   }

@@ -2,9 +2,9 @@ package dev.holdfast.app.jobs;
 
 import dev.holdfast.app.cli.Input;
 import dev.holdfast.app.cli.Table;
-import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.search.FailureGroups;
 import dev.holdfast.model.value.Text;
@@ -82,7 +82,7 @@ public final class FailuresCommand extends ReadCommand<FailureGroups> {
                   Durations.age(group.lastSeen(), now) + " ago",
                   Durations.age(group.firstSeen(), now) + " ago",
                   wide
-                      ? Failures.oneLine(group.message())
+                      ? Terminal.oneLine(group.message())
                       : Text.excerpt(group.pattern(), MESSAGE_CHARS)));
       if (wide) {
         cells.add(group.latest());

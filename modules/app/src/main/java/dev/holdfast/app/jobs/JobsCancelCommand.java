@@ -7,6 +7,7 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.JobOperator;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.CancellationResource;
@@ -84,9 +85,9 @@ final class JobsCancelCommand implements Callable<Integer> {
               ? Shown.object().put("jobs", cancelled)
               : Shown.object().put("cancelled", cancelled).put("requested", requested));
     } else if (targets.dryRun) {
-      System.out.println(Plural.of(cancelled, "job") + " would be cancelled");
+      Terminal.println(Plural.of(cancelled, "job") + " would be cancelled");
     } else {
-      System.out.println(
+      Terminal.println(
           "%s cancelled, workers of %d were asked to stop"
               .formatted(Plural.of(cancelled, "job"), requested));
     }
@@ -122,9 +123,9 @@ final class JobsCancelCommand implements Callable<Integer> {
     if (output.json) {
       Shown.print(all.stream().map(CancellationResource::of).toList());
     } else {
-      all.forEach(c -> System.out.println(c.job() + "  " + text(c)));
+      all.forEach(c -> Terminal.println(c.job() + "  " + text(c)));
     }
-    unknown.forEach(job -> System.err.println("holdfast: there is no job " + job));
+    unknown.forEach(job -> Terminal.error("holdfast: there is no job " + job));
   }
 
   private static String text(Cancellation cancellation) {

@@ -7,6 +7,7 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.operate.Operator;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
@@ -47,12 +48,12 @@ public final class JobsCommand {
   /** All jobs of a filter, newest first, some at a time. */
   static void pages(Operator operator, JobFilter filter, Consumer<List<JobId>> act) {
     JobFilter rest = filter.limit(JobFilter.MOST);
-    List<JobId> page;
+    List<JobStatus> page;
     do {
-      page = operator.list(rest).stream().map(JobStatus::id).toList();
+      page = operator.list(rest);
       if (!page.isEmpty()) {
-        act.accept(page);
-        rest = rest.before(page.getLast());
+        act.accept(page.stream().map(JobStatus::id).toList());
+        rest = rest.before(JobCursor.of(page.getLast()));
       }
     } while (page.size() == JobFilter.MOST);
   }

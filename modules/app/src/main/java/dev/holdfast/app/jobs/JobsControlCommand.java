@@ -6,8 +6,8 @@ import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.PendingCommandResource;
@@ -101,16 +101,16 @@ final class JobsControlCommand implements Callable<Integer> {
       if (output.json) {
         Shown.print(PendingCommandResource.of(now, stepsToRepeat));
       } else {
-        System.out.println(job + "  " + String.join("; ", lines(now)));
+        Terminal.println(job + "  " + String.join("; ", lines(now)));
         if (!stepsToRepeat.isEmpty()) {
-          System.out.println(
+          Terminal.println(
               "these completed steps will run again: " + String.join(", ", stepsToRepeat));
         }
         if (command.action() == CommandAction.TAKEOVER) {
-          System.out.println(handedOver(operator, job));
+          Terminal.println(handedOver(operator, job));
         }
         if (now.holds() && !inSteps(operator, job)) {
-          System.out.println(
+          Terminal.println(
               "no step of it has started: a job that does not run in steps ignores this command");
         }
       }
@@ -233,7 +233,7 @@ final class JobsControlCommand implements Callable<Integer> {
                   recovery.action().text(),
                   recovery.stepId(),
                   recovery.requestedBy(),
-                  Failures.oneLine(recovery.reason())));
+                  Terminal.oneLine(recovery.reason())));
     }
     return lines.isEmpty() ? List.of("no command is pending") : lines;
   }

@@ -4,6 +4,7 @@ import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.job.JobId;
@@ -39,7 +40,7 @@ final class JobsDeleteCommand implements Callable<Integer> {
       for (JobId job : jobs) {
         Optional<Deletion> deletion = operator.delete(job);
         if (deletion.isEmpty()) {
-          System.err.println("holdfast: there is no job " + job);
+          Terminal.error("holdfast: there is no job " + job);
           code = ExitCode.NOT_FOUND;
         } else if (deletion.get().outcome() != Deletion.Outcome.DELETED && code == ExitCode.OK) {
           code = ExitCode.REFUSED;
@@ -63,7 +64,7 @@ final class JobsDeleteCommand implements Callable<Integer> {
                           .put("outcome", each.outcome().name()))
               .toList());
     } else {
-      all.forEach(each -> System.out.println(each.job() + "  " + text(each)));
+      all.forEach(each -> Terminal.println(each.job() + "  " + text(each)));
     }
   }
 

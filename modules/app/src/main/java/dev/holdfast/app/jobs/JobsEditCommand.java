@@ -6,6 +6,7 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.job.JobId;
@@ -98,7 +99,7 @@ final class JobsEditCommand implements Callable<Integer> {
       Shown.print(
           Shown.object().put("id", answer.job().toString()).put("state", answer.state().name()));
     } else {
-      System.out.println(answer.job() + "  changed; it is " + answer.state());
+      Terminal.println(answer.job() + "  changed; it is " + answer.state());
     }
     return ExitCode.OK;
   }

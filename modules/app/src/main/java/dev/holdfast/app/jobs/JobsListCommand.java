@@ -5,12 +5,13 @@ import dev.holdfast.app.cli.JobSelection;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -60,6 +61,8 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
   boolean watch;
 
   private JobFilter filter = JobFilter.ALL;
+  private @Nullable JobId older;
+  private @Nullable JobId newer;
 
   @Override
   protected void checkOptions() {
@@ -68,18 +71,27 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
       throw new CommandException(
           ExitCode.USAGE, "--watch shows the newest jobs: omit --before and --oldest-first");
     }
-    JobFilter selected = selection.filter().limit(limit);
-    if (before != null) {
-      selected = selected.resumed(JobId.parse(before));
+    filter = selection.filter().limit(limit);
+    older = before == null ? null : JobId.parse(before);
+    newer = after == null ? null : JobId.parse(after);
+  }
+
+  /** The filter between the jobs that were named; only they say when they were created. */
+  private JobFilter within(Operator operator) {
+    JobFilter selected = filter;
+    if (older != null) {
+      selected = selected.resumed(JobCursor.of(JobsCommand.existing(operator, older)));
     }
-    filter = selected.oldestFirst(oldestFirst);
-    if (after != null) {
-      filter = selected.oldestFirst(true).resumed(JobId.parse(after)).oldestFirst(oldestFirst);
+    if (newer != null) {
+      JobCursor cursor = JobCursor.of(JobsCommand.existing(operator, newer));
+      selected = selected.oldestFirst(true).resumed(cursor);
     }
+    return selected.oldestFirst(oldestFirst);
   }
 
   @Override
   protected List<JobStatus> read(Operator operator) {
+    filter = within(operator);
     return operator.list(filter);
   }
 
@@ -96,9 +108,9 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
       if (output.isData()) {
         changed.forEach(job -> output.printOne(JobResource.of(job)));
       } else if (!changed.isEmpty()) {
-        System.out.print(table(changed, output.isWide()).below(first));
+        Terminal.print(table(changed, output.isWide()).below(first));
       }
-      System.out.flush();
+      Terminal.flush();
     }
   }
 
@@ -169,7 +181,7 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
     Failure.Cause root = failure.root();
     String codes =
         root.code().equals(failure.code()) ? root.code() : root.code() + ", " + failure.code();
-    return Text.excerpt(Failures.oneLine(root.message()), MESSAGE_CHARS) + " (" + codes + ")";
+    return Text.excerpt(Terminal.oneLine(root.message()), MESSAGE_CHARS) + " (" + codes + ")";
   }
 
   private static String note(JobStatus job) {

@@ -5,6 +5,7 @@ import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.LogResource;
 import dev.holdfast.model.attempt.LogCursor;
@@ -62,15 +63,15 @@ final class JobsLogCommand implements Callable<Integer> {
       return;
     }
     if (tail.skipped()) {
-      System.out.println("… earlier output is not kept");
+      Terminal.println("… earlier output is not kept");
     }
     for (LogTail.Part part : tail.parts()) {
       if (part.attempt() != attempt && (attempt > 0 || part.attempt() > 1)) {
-        System.out.println("── attempt " + part.attempt());
+        Terminal.println("── attempt " + part.attempt());
       }
       attempt = part.attempt();
-      System.out.print(part.text());
+      Terminal.print(part.text());
     }
-    System.out.flush();
+    Terminal.flush();
   }
 }

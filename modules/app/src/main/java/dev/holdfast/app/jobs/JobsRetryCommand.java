@@ -7,6 +7,7 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
@@ -70,7 +71,7 @@ final class JobsRetryCommand implements Callable<Integer> {
     if (output.json) {
       Shown.print(Shown.object().put("jobs", jobs));
     } else {
-      System.out.println(Plural.of(jobs, "job") + " would be requeued");
+      Terminal.println(Plural.of(jobs, "job") + " would be requeued");
     }
     return ExitCode.OK;
   }
@@ -82,10 +83,10 @@ final class JobsRetryCommand implements Callable<Integer> {
       refused.forEach(id -> answer.withArray("refused").add(id.toString()));
       Shown.print(answer);
     } else {
-      System.out.println(Plural.of(retried.size(), "job") + " requeued");
+      Terminal.println(Plural.of(retried.size(), "job") + " requeued");
     }
     for (JobId id : refused) {
-      System.err.println(
+      Terminal.error(
           "holdfast: "
               + id
               + " is "

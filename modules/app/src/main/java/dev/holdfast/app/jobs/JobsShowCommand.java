@@ -7,8 +7,8 @@ import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.cli.Watch;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.resource.ArtifactResource;
 import dev.holdfast.contract.resource.AttemptResource;
@@ -94,7 +94,7 @@ final class JobsShowCommand implements Callable<Integer> {
       List<Attempt> attempts,
       List<PublishedArtifact> artifacts,
       List<JobEvent> timeline) {
-    System.out.println(job.kind() + " " + job.id() + "  " + job.state());
+    Terminal.println(job.kind() + " " + job.id() + "  " + job.state());
     line("queue", job.queue() + ", priority " + job.priority());
     line("progress", job.progress() == null ? null : job.progress() + " %");
     line("message", job.progressMessage());
@@ -147,8 +147,8 @@ final class JobsShowCommand implements Callable<Integer> {
             attempt.worker(),
             attempt.failure() == null ? "" : attempt.failure().code());
       }
-      System.out.println();
-      System.out.print(table);
+      Terminal.println();
+      Terminal.print(table);
     }
     if (!artifacts.isEmpty()) {
       Table table = new Table("ARTIFACT", "SIZE", "SHA256", "PUBLISHED");
@@ -160,11 +160,11 @@ final class JobsShowCommand implements Callable<Integer> {
             artifact.sha256().substring(0, 12),
             published.publishedAt());
       }
-      System.out.println();
-      System.out.print(table);
+      Terminal.println();
+      Terminal.print(table);
     }
-    System.out.println();
-    brief(timeline).forEach(System.out::println);
+    Terminal.println();
+    brief(timeline).forEach(Terminal::println);
   }
 
   private static void lines(JobStatus job, JobDependencies dependencies) {
@@ -228,7 +228,7 @@ final class JobsShowCommand implements Callable<Integer> {
 
   private static void line(String name, @Nullable Object value) {
     if (value != null) {
-      System.out.printf("  %-12s  %s%n", name, Failures.oneLine(value.toString()));
+      Terminal.printf("  %-12s  %s%n", name, Terminal.oneLine(value.toString()));
     }
   }
 }

@@ -9,6 +9,7 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.setting.Durations;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.resource.StepResource;
@@ -70,7 +71,7 @@ final class JobsStepsCommand implements Callable<Integer> {
       print(List.of(found));
       JsonNode left = Wire.tree(found.checkpoint());
       if (left != null) {
-        System.out.println();
+        Terminal.println();
         Shown.print(left);
       }
     }
@@ -90,6 +91,6 @@ final class JobsStepsCommand implements Callable<Integer> {
               : Durations.text(Duration.between(step.startedAt(), step.finishedAt())),
           step.patchBytes() == null ? "" : Shown.bytes(step.patchBytes()));
     }
-    System.out.print(table.orIfEmpty("no step has started"));
+    Terminal.print(table.orIfEmpty("no step has started"));
   }
 }

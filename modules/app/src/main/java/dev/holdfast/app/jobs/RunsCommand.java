@@ -8,6 +8,7 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.client.operate.Operator;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.search.RunGraph;
@@ -56,16 +57,16 @@ public final class RunsCommand {
 
     @Option(
         names = "--before",
-        paramLabel = "ID",
-        description = "only older than this run: the next page")
+        paramLabel = "CURSOR",
+        description = "the next page: what the page before printed")
     @Nullable String before;
 
-    private @Nullable JobId cursor;
+    private @Nullable JobCursor cursor;
 
     @Override
     protected void checkOptions() {
       Input.limit(limit, MOST);
-      cursor = before == null ? null : JobId.parse(before);
+      cursor = before == null ? null : JobCursor.parse(before);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.holdfast.app.operate;
 
 import dev.holdfast.app.cli.OutputOption;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.operate.Operator;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Mixin;
@@ -41,8 +42,8 @@ public abstract class ReadCommand<T> implements Callable<Integer> {
     try (Operator operator = reach.open()) {
       T value = read(operator);
       switch (format) {
-        case TABLE -> System.out.print(text(value));
-        case WIDE -> System.out.print(wide(value));
+        case TABLE -> Terminal.print(text(value));
+        case WIDE -> Terminal.print(wide(value));
         case JSON, YAML -> output.print(json(value));
       }
       follow(operator, value);

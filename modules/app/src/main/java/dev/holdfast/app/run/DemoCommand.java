@@ -18,6 +18,7 @@ import dev.holdfast.app.demo.DemoStage;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.setting.Setting;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.server.HoldfastServer;
@@ -27,7 +28,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -67,7 +67,7 @@ public final class DemoCommand implements Callable<Integer> {
   }
 
   private static void say(String what, String command, String words) {
-    System.out.printf(Locale.ROOT, "%-5s %-34s %s%n", what, command, words);
+    Terminal.printf("%-5s %-34s %s%n", what, command, words);
   }
 
   private int play(Settings given, DatabaseUrl url, Signals signals) throws InterruptedException {
@@ -90,7 +90,8 @@ public final class DemoCommand implements Callable<Integer> {
           Supervisor supervisor =
               Supervision.start(
                   settings, access, url, List.of(BundledKinds.DEMO), DemoCommand::ignore)) {
-        System.out.println("starting workers ...");
+        metrics.send(() -> Supervision.recovered(supervisor));
+        Terminal.println("starting workers ...");
         if (!SuperviseCommand.awaitHealthy(
             supervisor, signals, settings.get(SupervisorConfig.BOOT_TIMEOUT))) {
           throw new CommandException(
@@ -102,12 +103,12 @@ public final class DemoCommand implements Callable<Integer> {
             new Demo(access.holdfast(), settings.get(SupervisorConfig.NAME), server.url(), stays)
                 .play(stage, signals, TIMEOUT);
         if (signals.await(0)) {
-          System.out.println("stopped before the end");
+          Terminal.println("stopped before the end");
         } else if (stays) {
-          System.out.println("the page stays until you press Ctrl-C: " + server.url());
+          Terminal.println("the page stays until you press Ctrl-C: " + server.url());
           signals.await();
         }
-        System.out.println("stopping workers and page; the jobs are kept");
+        Terminal.println("stopping workers and page; the jobs are kept");
         return fine ? ExitCode.OK : ExitCode.JOB_NOT_SUCCEEDED;
       }
     }

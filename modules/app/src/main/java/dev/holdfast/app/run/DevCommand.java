@@ -12,6 +12,7 @@ import dev.holdfast.app.config.StorageConfig;
 import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -25,7 +26,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -93,14 +93,14 @@ public final class DevCommand implements Callable<Integer> {
         run(settings, url, about(postgres, url), signals);
       }
     }
-    System.out.println("stopped");
+    Terminal.println("stopped");
     return ExitCode.OK;
   }
 
   static EmbeddedPostgres embedded(Settings settings) {
     Path folder = settings.get(StorageConfig.FOLDER);
     if (!Files.exists(folder)) {
-      System.out.println("creating a database in " + folder + " (once, a few seconds) ...");
+      Terminal.println("creating a database in " + folder + " (once, a few seconds) ...");
     }
     // The launcher names a folder beside the program, so that PostgreSQL is unpacked only once.
     String unpacked = System.getProperty(CACHE);
@@ -128,42 +128,46 @@ public final class DevCommand implements Callable<Integer> {
           HoldfastServer.start(access.holdfast(), settings.server(), metrics)) {
         // Before the workers are started, so that their output comes after it.
         introduce(settings, database, server.url().toString());
-        work(settings, access, url, server.url().toString(), signals);
+        work(settings, access, url, server.url().toString(), metrics, signals);
       }
     }
   }
 
   private static void introduce(Settings settings, List<String> database, String server) {
-    System.out.println("holdfast " + Version.text());
-    database.forEach(line -> System.out.println("  " + line));
-    System.out.println("  page      " + server);
-    System.out.println("  api       " + server + "/v1");
-    System.out.println("  workers   " + Supervision.describe(settings));
-    System.out.println("  try       ./holdfast enqueue sleep '{\"seconds\": 5}' --watch");
-    System.out.println("            ./holdfast jobs list");
-    System.out.println("            ./holdfast demo");
+    Terminal.println("holdfast " + Version.text());
+    database.forEach(line -> Terminal.println("  " + line));
+    Terminal.println("  page      " + server);
+    Terminal.println("  api       " + server + "/v1");
+    Terminal.println("  workers   " + Supervision.describe(settings));
+    Terminal.println("  try       ./holdfast enqueue sleep '{\"seconds\": 5}' --watch");
+    Terminal.println("            ./holdfast jobs list");
+    Terminal.println("            ./holdfast demo");
   }
 
   private void work(
-      Settings settings, Access access, DatabaseUrl url, String server, Signals signals)
+      Settings settings,
+      Access access,
+      DatabaseUrl url,
+      String server,
+      ServerMetrics metrics,
+      Signals signals)
       throws InterruptedException {
     try (Supervisor supervisor =
             Supervision.start(
                 settings, access, url, List.of(BundledKinds.EXAMPLES), DevCommand::echo);
         DevPrograms programs = new DevPrograms(settings, access, DevCommand::echo)) {
+      metrics.send(() -> Supervision.recovered(supervisor));
       SuperviseCommand.awaitHealthy(
           supervisor, signals, settings.get(SupervisorConfig.BOOT_TIMEOUT));
       if (rehearse) {
         rehearse(settings, access, signals);
       }
-      System.out.printf(
-          Locale.ROOT,
+      Terminal.printf(
           "ready in %.1f s%s; Ctrl-C stops everything%n",
-          sinceStart().toMillis() / 1000.0,
-          SuperviseCommand.missing(supervisor.standing()));
+          sinceStart().toMillis() / 1000.0, SuperviseCommand.missing(supervisor.standing()));
       programs.start(with, server);
       signals.await();
-      System.out.println("stopping; a second Ctrl-C ends it at once");
+      Terminal.println("stopping; a second Ctrl-C ends it at once");
     }
   }
 
@@ -178,7 +182,7 @@ public final class DevCommand implements Callable<Integer> {
           && access.holdfast().find(job).filter(it -> !it.state().isTerminal()).isPresent()) {
         // Wait for the job to end.
       }
-      System.out.println("warmed up with " + worker.describe());
+      Terminal.println("warmed up with " + worker.describe());
     }
   }
 
@@ -189,6 +193,6 @@ public final class DevCommand implements Callable<Integer> {
   }
 
   private static void echo(String line) {
-    System.err.println(line);
+    Terminal.error(line);
   }
 }

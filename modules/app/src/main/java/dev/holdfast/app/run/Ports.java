@@ -2,7 +2,7 @@ package dev.holdfast.app.run;
 
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.server.config.ServerOptions;
 import java.io.IOException;
 import java.net.BindException;
@@ -27,15 +27,15 @@ final class Ports {
               .formatted(
                   options.host(),
                   options.port(),
-                  Failures.oneLine(String.valueOf(taken.getMessage())),
+                  Terminal.oneLine(String.valueOf(taken.getMessage())),
                   option));
     } catch (IOException unknown) {
       throw new CommandException(
           ExitCode.CONFIGURATION,
           "cannot listen on '%s': it is no address of this machine (%s)"
               .formatted(
-                  Failures.oneLine(options.host()),
-                  Failures.oneLine(String.valueOf(unknown.getMessage()))));
+                  Terminal.oneLine(options.host()),
+                  Terminal.oneLine(String.valueOf(unknown.getMessage()))));
     }
   }
 }

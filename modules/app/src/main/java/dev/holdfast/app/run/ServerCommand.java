@@ -7,6 +7,7 @@ import dev.holdfast.app.config.Access;
 import dev.holdfast.app.config.ServerConfig;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
@@ -55,16 +56,16 @@ public final class ServerCommand implements Callable<Integer> {
       access.checked();
       access.retain(settings);
       try (HoldfastServer server = HoldfastServer.start(access.holdfast(), options, metrics)) {
-        System.out.println("ready: holdfast " + Version.text() + " at " + server.url());
+        Terminal.println("ready: holdfast " + Version.text() + " at " + server.url());
         if (!access.holdfast().queue().access().hasKeys()) {
-          System.out.println(
+          Terminal.println(
               "there are no API keys: everybody on this machine may do everything"
                   + " ('holdfast keys create' creates one)");
         }
         signals.await();
       }
     }
-    System.out.println("stopped");
+    Terminal.println("stopped");
     return ExitCode.OK;
   }
 }

@@ -9,6 +9,8 @@ import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.terminal.Terminal;
+import dev.holdfast.server.metrics.ServerMetrics;
 import dev.holdfast.supervisor.Supervisor;
 import java.time.Duration;
 import java.util.List;
@@ -50,10 +52,12 @@ public final class SuperviseCommand implements Callable<Integer> {
                 access,
                 url,
                 examples ? List.of(BundledKinds.EXAMPLES) : List.of(),
-                SuperviseCommand::echo)) {
+                SuperviseCommand::echo);
+        ServerMetrics metrics = new ServerMetrics(settings.metrics().statsd())) {
+      metrics.send(() -> Supervision.recovered(supervisor));
       String about = Supervision.describe(settings);
       Duration boot = settings.get(SupervisorConfig.BOOT_TIMEOUT);
-      System.out.println(
+      Terminal.println(
           (awaitHealthy(supervisor, signals, boot) ? "ready: " : "not all workers are healthy: ")
               + about
               + missing(supervisor.standing()));
@@ -65,9 +69,9 @@ public final class SuperviseCommand implements Callable<Integer> {
                   + SupervisorConfig.NAME.variable());
         }
       }
-      System.out.println("stopping; a second signal ends it at once");
+      Terminal.println("stopping; a second signal ends it at once");
     }
-    System.out.println("stopped");
+    Terminal.println("stopped");
     return ExitCode.OK;
   }
 
@@ -99,6 +103,6 @@ public final class SuperviseCommand implements Callable<Integer> {
   }
 
   private static void echo(String line) {
-    System.out.println(line);
+    Terminal.println(line);
   }
 }

@@ -15,6 +15,7 @@ import dev.holdfast.model.value.Plural;
 import dev.holdfast.supervisor.Supervisor;
 import dev.holdfast.supervisor.SupervisorOptions;
 import dev.holdfast.supervisor.WorkerCommandLine;
+import dev.holdfast.worker.source.Metrics;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -102,6 +103,14 @@ public final class Supervision {
         options(settings.supervisor()),
         commands,
         new Supervisor.Output(echo, settings.scrubber()::scrubAfter));
+  }
+
+  /** By the names under which workers count the jobs that they recover. */
+  static Map<String, Double> recovered(Supervisor supervisor) {
+    Supervisor.Recovered jobs = supervisor.recovered();
+    return Map.of(
+        Metrics.RECOVERED + "{reason=\"crashed\"}", (double) jobs.requeued(),
+        Metrics.RECOVERED + "{reason=\"ended\"}", (double) jobs.ended());
   }
 
   private static Map<String, String> environment(Settings settings, DatabaseUrl url, Served queue) {

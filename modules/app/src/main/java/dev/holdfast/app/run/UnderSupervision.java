@@ -197,7 +197,7 @@ final class UnderSupervision implements AutoCloseable {
             .put("silentAfterMs", healthTimeout.toMillis())
             .put("jobs", jobs.size());
     ObjectNode figures = details.putObject("metrics");
-    worker.metrics().snapshot().forEach(figures::put);
+    worker.metrics().counted().forEach(figures::put);
     return new Json(details.toString());
   }
 

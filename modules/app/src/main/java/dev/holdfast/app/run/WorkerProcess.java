@@ -13,7 +13,7 @@ import dev.holdfast.app.config.file.RuntimeSettings;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.error.Failures;
+import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.worker.HttpSource;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Codec;
@@ -134,7 +134,8 @@ final class WorkerProcess implements AutoCloseable {
         .artifacts(settings.storage().artifacts())
         .budgets(settings.steps().budgets())
         .redact(settings.scrubber()::scrub)
-        .unknownKinds(config.unknownKindTimeout());
+        .unknownKinds(config.unknownKindTimeout())
+        .failureLog(config.failureLog());
   }
 
   private static Worker started(WorkerBuilder builder) {
@@ -148,7 +149,7 @@ final class WorkerProcess implements AutoCloseable {
   private static Collection<Kind<?>> withoutDatabase(KindProvider provider) {
     Collection<Kind<?>> kinds = provider.kinds();
     if (kinds.isEmpty()) {
-      System.err.println(
+      Terminal.error(
           "holdfast: the handlers of "
               + provider.getClass().getName()
               + " need the database and are not loaded");
@@ -174,7 +175,7 @@ final class WorkerProcess implements AutoCloseable {
     } catch (ServiceConfigurationError | RuntimeException broken) {
       throw new CommandException(
           ExitCode.HANDLERS,
-          "the handlers could not be loaded: " + Failures.oneLine(String.valueOf(broken)));
+          "the handlers could not be loaded: " + Terminal.oneLine(String.valueOf(broken)));
     }
     bundled.forEach(some -> kinds.addAll(some.kinds()));
     // Without handlers it would claim jobs and fail all of them.
@@ -221,7 +222,7 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   private void awaitEnd(Signals signals) throws InterruptedException {
-    System.out.println("ready: " + description);
+    Terminal.println("ready: " + description);
     signals.await();
   }
 

@@ -175,7 +175,7 @@ class ArchitectureDocumentTest {
             .filter(line -> line.startsWith("| `"))
             .map(line -> line.split("`")[1])
             .collect(toCollection(TreeSet::new));
-    Set<String> made = new TreeSet<>(Set.of("flyway_schema_history"));
+    Set<String> made = new TreeSet<>();
     try (Stream<Path> migrations = Files.list(MIGRATIONS)) {
       for (Path migration : migrations.toList()) {
         Pattern.compile("CREATE (?:UNLOGGED )?TABLE holdfast\\.(\\w+)")

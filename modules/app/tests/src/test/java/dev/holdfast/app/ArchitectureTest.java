@@ -212,6 +212,22 @@ class ArchitectureTest {
   }
 
   @Test
+  void only_one_class_writes_to_the_terminal() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(ROOT + ".app..", ROOT + ".client..", ROOT + ".supervisor..")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + ".app.terminal.Terminal")
+        .should()
+        .accessField(System.class, "out")
+        .orShould()
+        .accessField(System.class, "err")
+        .orShould()
+        .callMethod(Throwable.class, "printStackTrace")
+        .check(CLASSES);
+  }
+
+  @Test
   void nothing_is_called_util_helper_manager_or_impl() {
     noClasses().should().haveNameMatching(".*(Util|Utils|Helper|Manager|Impl)").check(CLASSES);
   }

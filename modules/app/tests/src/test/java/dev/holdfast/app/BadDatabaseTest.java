@@ -17,12 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ExtendWith(DatabaseExtension.class)
 class BadDatabaseTest {
   private static final String LATER_MIGRATION =
-      """
-      INSERT INTO holdfast.flyway_schema_history
-             (installed_rank, version, description, type, script, installed_by, execution_time,
-              success)
-      VALUES (999, '999', 'later', 'SQL', 'V999__later.sql', 'somebody', 0, true)
-      """;
+      "INSERT INTO holdfast.schema_version (version) VALUES (999)";
 
   static List<WrongCommand> commands() {
     List<WrongCommand> all = new ArrayList<>();
@@ -73,6 +68,29 @@ class BadDatabaseTest {
             "refused the login: check user and password",
             (launch, database) ->
                 launch.arguments("worker").env("HOLDFAST_DATABASE_PASSWORD", "wrong")));
+    all.add(
+        new WrongCommand(
+            "no password",
+            4,
+            "refused the login: set HOLDFAST_DATABASE_PASSWORD, .*PGPASSWORD is not read",
+            (launch, database) ->
+                launch
+                    .arguments("worker")
+                    .env("HOLDFAST_DATABASE_PASSWORD", "")
+                    .env("PGPASSWORD", database.password())));
+    for (String command : List.of("worker", "server", "enqueue echo")) {
+      all.add(
+          new WrongCommand(
+              "a session that is read-only: " + command,
+              4,
+              "the session is read-only, .*default_transaction_read_only",
+              (launch, database) -> {
+                database.sql(
+                    "ALTER DATABASE %s SET default_transaction_read_only = on"
+                        .formatted(database.name()));
+                launch.arguments(command.split(" ", -1));
+              }));
+    }
     all.add(
         new WrongCommand(
             "no such database",

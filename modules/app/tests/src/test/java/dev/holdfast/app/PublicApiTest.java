@@ -81,6 +81,7 @@ class PublicApiTest {
           "Queue.defaults",
           "Maintenance.reap",
           "Maintenance.expire",
+          "Maintenance.expireCancelled",
           "Access.firstTokenKey",
           "Access.rotateTokenKey",
           "Access.knownKey");

@@ -49,7 +49,7 @@ class QueuesCommandTest extends OperatorCommandFixture {
     assertThat(said().lines().filter(line -> line.startsWith("paused")))
         .singleElement()
         .asString()
-        .endsWith(" paused")
+        .endsWith(" paused by " + System.getProperty("user.name"))
         .doesNotContain("workers");
     assertThat(run("queues", "show", "mail")).isZero();
     assertThat(said()).contains("0 running, all workers paused");
@@ -82,5 +82,23 @@ class QueuesCommandTest extends OperatorCommandFixture {
     assertThat(run("health", "--json")).isEqualTo(ExitCode.NOT_HEALTHY);
     assertThat(json().get("healthy").asBoolean()).isFalse();
     assertThat(json().get("problems").get(0).get("hint").asText()).contains("mail");
+  }
+
+  @Test
+  void who_paused_a_queue_and_why_is_listed() throws Exception {
+    assertThat(run("queues", "pause", "new", "--new", "--reason", "deploying")).isZero();
+    String by = " by " + System.getProperty("user.name") + " (deploying)";
+    run("queues", "list");
+    assertThat(said()).contains("paused" + by);
+    run("queues", "show", "new");
+    assertThat(said()).contains("paused" + by);
+    run("queues", "list", "--json");
+    assertThat(json().get(0).at("/pause/reason").asText()).isEqualTo("deploying");
+    run("queues", "resume", "new");
+    run("queues", "list", "--json");
+    assertThat(json().toString()).doesNotContain("deploying");
+    assertThat(run("workers", "pause", "--all", "--reason", "deploying")).isZero();
+    run("workers", "list");
+    assertThat(said()).contains(by);
   }
 }

@@ -104,6 +104,15 @@ class RequirementsTest {
     if (test.startsWith("./")) {
       return isFile(test.split(" ")[0]);
     }
+    String[] parts = test.split("\\.", 2);
+    Pattern method =
+        parts.length == 1
+            ? Pattern.compile("\\bclass " + test + "\\b")
+            : Pattern.compile("^ +void " + parts[1] + "\\(", MULTILINE);
+    return testFiles(module, parts[0]).stream().anyMatch(file -> method.matcher(text(file)).find());
+  }
+
+  private static List<Path> testFiles(String module, String name) {
     Path folder =
         MODULES.resolve(
             switch (module) {
@@ -111,14 +120,40 @@ class RequirementsTest {
               case "library" -> "holdfast";
               default -> module;
             });
-    String[] parts = test.split("\\.", 2);
-    Pattern method =
-        parts.length == 1
-            ? Pattern.compile("\\bclass " + test + "\\b")
-            : Pattern.compile("^ +void " + parts[1] + "\\(", MULTILINE);
-    return sources.getOrDefault(parts[0] + ".java", List.of()).stream()
+    return sources.getOrDefault(name + ".java", List.of()).stream()
         .filter(file -> file.startsWith(folder) && file.toString().contains("/src/test/"))
-        .anyMatch(file -> method.matcher(text(file)).find());
+        .toList();
+  }
+
+  @Test
+  void what_only_a_release_runs_is_marked_and_nothing_else() throws IOException {
+    List<String> wrong = new ArrayList<>();
+    for (Row row : rows()) {
+      for (String group : row.shownBy().split(";")) {
+        Matcher test = TEST.matcher(group);
+        String module = "";
+        while (test.find()) {
+          module = test.group(1) == null ? module : test.group(1);
+          boolean marked = group.startsWith(" (release)", test.end());
+          if (marked != isOfRelease(module, test.group(2))) {
+            wrong.add("line " + row.line() + ": " + test.group(2));
+          }
+        }
+      }
+    }
+    assertThat(wrong).isEmpty();
+  }
+
+  private static boolean isOfRelease(String module, String test) {
+    String[] parts = test.split("\\.", 2);
+    String mark = "@OnlyWithRelease\n(?: *(?:@|\"|//)[^\n]*\n)*";
+    Pattern marked =
+        Pattern.compile(
+            parts.length == 1
+                ? "^" + mark + "(?:public )?(?:abstract )?class "
+                : "^" + mark + "(?:public )?class |^ +" + mark + " +void " + parts[1] + "\\(",
+            MULTILINE);
+    return testFiles(module, parts[0]).stream().anyMatch(file -> marked.matcher(text(file)).find());
   }
 
   @Test

@@ -58,7 +58,7 @@ class MigrateTest {
       strings = {
         "CREATE TABLE holdfast.job",
         "CREATE TABLE holdfast.schedule",
-        "INSERT INTO \"holdfast\".\"flyway_schema_history\"",
+        "INSERT INTO holdfast.schema_version",
         "CREATE SCHEMA"
       })
   void a_connection_lost_during_migration_is_one_line_and_a_rerun_succeeds(String statement)
@@ -84,7 +84,7 @@ class MigrateTest {
     assertThat(dry.code()).isZero();
     assertThat(dry.out().getFirst()).startsWith("-- 'holdfast migrate' would run this");
     assertThat(dry.out())
-        .contains("-- version 1, V1__holdfast.sql", "CREATE SCHEMA IF NOT EXISTS holdfast;")
+        .contains("-- version 1, V1__holdfast.sql")
         .anyMatch(line -> line.startsWith("CREATE TABLE holdfast.job "));
     assertThat(migrate(database.url()).out().getFirst()).startsWith("applied ");
     assertThat(migrate(database.url(), database.user(), database.password(), "--dry-run").out())

@@ -129,13 +129,59 @@ class DeployFilesTest {
     }
     assertThat(kinds)
         .containsExactly(
-            "ConfigMap", "Job", "Deployment", "Service", "PodDisruptionBudget", "StatefulSet");
+            "ConfigMap",
+            "Job",
+            "Deployment",
+            "Service",
+            "PodDisruptionBudget",
+            "Service",
+            "StatefulSet");
     for (JsonNode one : all) {
       JsonNode pod = one.path("spec").path("template");
       if (!pod.isMissingNode()) {
         assertPod(one, pod, configMaps);
       }
     }
+  }
+
+  @Test
+  void every_stateful_set_has_its_headless_service_and_every_selector_finds_pods()
+      throws IOException {
+    List<JsonNode> all = documents(DEPLOY.resolve("kubernetes/holdfast.yaml"));
+    int governed = 0;
+    for (JsonNode one : all) {
+      String kind = one.get("kind").asText();
+      if (kind.equals("StatefulSet")) {
+        String service = one.get("spec").get("serviceName").asText();
+        JsonNode pods = one.get("spec").get("template").get("metadata").get("labels");
+        assertThat(all)
+            .as(service)
+            .anyMatch(
+                other ->
+                    other.get("kind").asText().equals("Service")
+                        && other.get("metadata").get("name").asText().equals(service)
+                        && other.get("spec").path("clusterIP").asText().equals("None")
+                        && selects(other.get("spec").get("selector"), pods));
+        governed++;
+      }
+      JsonNode selector = one.path("spec").path("selector");
+      if (!selector.isMissingNode()) {
+        JsonNode labels = selector.path("matchLabels");
+        assertThat(all)
+            .as(kind + " " + one.get("metadata").get("name").asText())
+            .anyMatch(
+                other ->
+                    selects(
+                        labels.isMissingNode() ? selector : labels,
+                        other.path("spec").path("template").path("metadata").path("labels")));
+      }
+    }
+    assertThat(governed).isPositive();
+  }
+
+  private static boolean selects(JsonNode selector, JsonNode labels) {
+    return selector.properties().stream()
+        .allMatch(wanted -> wanted.getValue().equals(labels.path(wanted.getKey())));
   }
 
   @TempDir Path temporary;

@@ -41,6 +41,7 @@ class SettingDefaultsTest {
     "worker.pollInterval, 1s, HOLDFAST_WORKER_POLL_INTERVAL",
     "worker.shutdownTimeout, 30s, SHUTDOWN_TIMEOUT_SEC",
     "worker.unknownKindTimeout, 5m, HOLDFAST_WORKER_UNKNOWN_KIND_TIMEOUT",
+    "worker.failureLog, warn, HOLDFAST_WORKER_FAILURE_LOG",
     "timings.preset, '', HOLDFAST_TIMINGS_PRESET",
     "timings.heartbeatInterval, 10s, HEARTBEAT_INTERVAL_SEC",
     "timings.leaseTimeout, '', LEASE_TIMEOUT_SEC",
@@ -132,7 +133,8 @@ class SettingDefaultsTest {
                 List.of(),
                 WorkerOptions.DEFAULT_POLL,
                 WorkerOptions.DEFAULT_SHUTDOWN_TIMEOUT,
-                WorkerOptions.DEFAULT_UNKNOWN_KINDS));
+                WorkerOptions.DEFAULT_UNKNOWN_KINDS,
+                WorkerOptions.DEFAULT_FAILURE_LOG));
     assertThat(NONE_GIVEN.backpressure())
         .isEqualTo(
             new BackpressureConfig(

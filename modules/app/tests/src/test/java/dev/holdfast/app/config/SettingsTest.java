@@ -192,6 +192,12 @@ class SettingsTest {
   }
 
   @Test
+  void variables_of_the_conformance_kit_and_of_programs_are_no_settings() {
+    Map<String, String> others = Map.of("HOLDFAST_PROGRAM", "/opt/holdfast", "HOLDFAST_JOB", "x");
+    assertThat(with(others).worker()).isEqualTo(with(Map.of()).worker());
+  }
+
+  @Test
   void a_variable_without_its_section_is_rejected_with_the_full_name() {
     assertThatThrownBy(() -> with(Map.of("HOLDFAST_PUBLIC_URL", "https://x")))
         .hasMessage(
@@ -206,6 +212,7 @@ class SettingsTest {
       delimiter = '|',
       value = {
         "wrker: {} | setting 'wrker' is unknown",
+        "database: {schema: jobs} | the schema is always called 'holdfast'",
         "wrker: {queues: [a]} | setting 'wrker.queues' is unknown: did you mean 'worker.queues'?",
         "timings: production | is no setting but holds some: timings.preset",
         "worker: {queues: {a: 1}} | setting 'worker.queues.a' is unknown"
