@@ -124,6 +124,11 @@ final class DirectSource implements JobSource {
   }
 
   @Override
+  public Map<String, Integer> endCancelled(Duration age) {
+    return asked(() -> Map.of("timeout", count(maintenance.expireCancelled(age))));
+  }
+
+  @Override
   public Optional<Duration> fireSchedules() {
     return asked(maintenance::fireOnTime);
   }

@@ -14,6 +14,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Queue;
@@ -104,7 +105,7 @@ public final class Holdfast implements AutoCloseable {
       // Before middleware, which may want to know the queue.
       return enqueueMiddleware.enqueue(queue.defaults().declared(jobs), write);
     } catch (SQLException e) {
-      throw SqlErrors.thrown("enqueue", e);
+      throw SqlErrors.inCallersTransaction("enqueue", e);
     }
   }
 
@@ -153,7 +154,7 @@ public final class Holdfast implements AutoCloseable {
     try {
       succeed(joined, context, result);
     } catch (SQLException e) {
-      throw SqlErrors.thrown("succeed", e);
+      throw SqlErrors.inCallersTransaction("succeed", e);
     }
   }
 
@@ -205,6 +206,11 @@ public final class Holdfast implements AutoCloseable {
    * @return empty when it has returned nothing, or has not succeeded, or is not there
    */
   public <T> Optional<T> result(JobId job, Class<T> type) {
+    return result(job, PayloadType.of(type));
+  }
+
+  /** The same for types with parameters: {@code new PayloadType<List<Receipt>>() {}}. */
+  public <T> Optional<T> result(JobId job, PayloadType<T> type) {
     return find(job)
         .filter(found -> found.state() == JobState.SUCCEEDED)
         .map(JobStatus::result)

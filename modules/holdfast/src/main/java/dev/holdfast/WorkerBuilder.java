@@ -14,6 +14,7 @@ import dev.holdfast.worker.artifact.ArtifactStore;
 import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.config.Backpressure;
+import dev.holdfast.worker.config.FailureLog;
 import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.handler.Handler;
@@ -32,6 +33,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import org.slf4j.helpers.NOPLoggerFactory;
 
 /** Collects what a worker needs, and starts it. */
 public final class WorkerBuilder {
@@ -56,6 +59,7 @@ public final class WorkerBuilder {
   private Budgets budgets = Budgets.DEFAULT;
   private UnaryOperator<String> redact = Scrubber.knowing(List.of())::scrub;
   private Duration unknownKinds = WorkerOptions.DEFAULT_UNKNOWN_KINDS;
+  private FailureLog failureLog = WorkerOptions.DEFAULT_FAILURE_LOG;
   private @Nullable Metrics metrics;
   private ArtifactStore artifacts = new FolderStore(DEFAULT_FOLDER);
 
@@ -73,6 +77,11 @@ public final class WorkerBuilder {
   /** What the handler returns is the job's result. */
   public <T> WorkerBuilder handle(String kind, Class<T> payload, Handler<T> handler) {
     return handle(Kind.of(kind, payload, handler));
+  }
+
+  /** For jobs without a payload; whatever payload one has is passed over. */
+  public WorkerBuilder handle(String kind, Handler.WithoutPayload handler) {
+    return handle(Kind.of(kind, handler));
   }
 
   /** For payloads whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */
@@ -174,6 +183,15 @@ public final class WorkerBuilder {
     return this;
   }
 
+  /**
+   * At which level failed attempts are logged, each with its message and its stack trace, without
+   * secrets; {@code WARN} by default.
+   */
+  public WorkerBuilder failureLog(FailureLog value) {
+    failureLog = value;
+    return this;
+  }
+
   /** The component id, {@code worker:{queue}:{n}}. */
   public WorkerBuilder component(String value) {
     component = value;
@@ -210,7 +228,7 @@ public final class WorkerBuilder {
    * has too few connections. Once it runs it waits for a source that is unavailable, without end.
    */
   public Worker start() {
-    Worker worker = checked(true);
+    Worker worker = checked(true, listeners);
     if (paused) {
       worker.pause();
     }
@@ -219,13 +237,18 @@ public final class WorkerBuilder {
 
   /**
    * For tests: runs every job that is due, and those they enqueue, on real handlers and returns
-   * when none is left. Jobs that wait for a later time are left alone.
+   * when none is left. Jobs that wait for a later time are left alone. A job that fails is logged;
+   * without a logger its failure is printed on standard error.
    */
   public void drain() {
-    checked(false).drain();
+    List<JobListener> all = new ArrayList<>(listeners);
+    if (LoggerFactory.getILoggerFactory() instanceof NOPLoggerFactory) {
+      all.add(new PrintedFailures());
+    }
+    checked(false, all).drain();
   }
 
-  private Worker checked(boolean listens) {
+  private Worker checked(boolean listens, List<JobListener> told) {
     WorkerOptions options = options();
     // It would claim jobs all the same, and fail each of them for good.
     if (kinds.isEmpty()) {
@@ -236,7 +259,7 @@ public final class WorkerBuilder {
     List<Kind<?>> wrapped = new ArrayList<>();
     kinds.values().forEach(kind -> wrapped.add(wrapped(kind)));
     return new Worker(
-        source, options, codec, wrapped, listeners, metrics == null ? new Metrics() : metrics);
+        source, options, codec, wrapped, told, metrics == null ? new Metrics() : metrics);
   }
 
   private <T> Kind<T> wrapped(Kind<T> kind) {
@@ -259,7 +282,8 @@ public final class WorkerBuilder {
         scratch,
         artifacts,
         new Healing(budgets, redact),
-        unknownKinds);
+        unknownKinds,
+        failureLog);
   }
 
   private String name() {

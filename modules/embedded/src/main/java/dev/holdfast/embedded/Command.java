@@ -17,12 +17,15 @@ final class Command {
 
   private Command() {}
 
-  /** A builder whose child sees none of the caller's PGDATA, PGPORT and the like. */
+  /** A builder whose child sees none of the caller's PGDATA, PGPORT and the like, and no secret. */
   static ProcessBuilder builder(List<String> command) {
     // From the root folder: the account it runs under may not be allowed into ours.
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectErrorStream(true).directory(new File("/"));
-    builder.environment().keySet().removeIf(name -> name.startsWith("PG"));
+    builder
+        .environment()
+        .keySet()
+        .removeIf(name -> name.startsWith("PG") || name.startsWith("HOLDFAST_"));
     return builder;
   }
 

@@ -46,6 +46,8 @@ final class Settings {
     // Errors of statements go to the client; repeated here they would fill the disk.
     all.put("log_min_messages", "log");
     all.put("log_checkpoints", "off");
+    // The role has the name of the schema: without this, tables of others would be made in it.
+    all.put("search_path", "public");
     all.putAll(new TreeMap<>(extra));
     StringBuilder text = new StringBuilder("# Written at every start, changes are lost.\n");
     all.forEach(

@@ -257,8 +257,8 @@ class StartTest extends LibraryTest {
 
   @Test
   void an_older_or_newer_schema_is_refused() {
-    long current = db.count("SELECT max(version::int) FROM holdfast.flyway_schema_history");
-    String change = "UPDATE holdfast.flyway_schema_history SET version = '%d' WHERE version = '%d'";
+    long current = db.count("SELECT max(version) FROM holdfast.schema_version");
+    String change = "UPDATE holdfast.schema_version SET version = %d WHERE version = %d";
     db.sql(change.formatted(current - 1, current));
     assertThat(refused(worker(on(3))))
         .hasMessageContaining("at version %d, this Holdfast needs %d", current - 1, current)

@@ -38,6 +38,32 @@ class StepBudgetsTest extends LibraryTest {
   }
 
   @Test
+  void hard_resets_of_earlier_attempts_of_the_job_count() {
+    AtomicInteger tries = new AtomicInteger();
+    JobId id = enqueue(Job.of("ingest").maxAttempts(3));
+    start(
+        worker()
+            .budgets(WORKERS)
+            .handle(
+                "ingest",
+                Json.class,
+                AT_ONCE,
+                (Json payload, JobContext context) ->
+                    context.step(
+                        "own",
+                        String.class,
+                        new Budgets(1, LONG, LONG, 2, 1),
+                        () -> {
+                          throw new IllegalStateException("try " + tries.incrementAndGet());
+                        })));
+    until(() -> job(id).state().isTerminal());
+    // The first attempt of the job has the only reset, and so two tries.
+    assertThat(tries).hasValue(4);
+    assertThat(steps(id).stream().filter("self_heal.escalated"::equals)).hasSize(1);
+    assertThat(steps(id).stream().filter("self_heal.exhausted"::equals)).hasSize(3);
+  }
+
+  @Test
   void a_step_may_set_its_number_of_attempts() {
     AtomicInteger tries = new AtomicInteger();
     JobId id =

@@ -181,7 +181,13 @@ class StepsTest extends LibraryTest {
         .containsExactly("started", "failed", "self_heal.triggered", "started", "finished");
     assertThat(data(id, EventType.STEP_FAILED)).contains("stuck_no_progress", "no sign of life");
     assertThat(job(id).failures()).isZero();
-    assertThat(worker.metrics().value(StepLoop.IDLE_TIMEOUTS)).isEqualTo(1);
+    assertThat(
+            worker
+                .metrics()
+                .value(
+                    StepLoop.IDLE_TIMEOUTS
+                        + "{class=\"stuck_no_progress\",strategy=\"soft_reset\"}"))
+        .isEqualTo(1);
     assertThat(worker.metrics().snapshot())
         .containsKey(
             "task.self_heal.recovered_total{class=\"stuck_no_progress\",strategy=\"soft_reset\"}");

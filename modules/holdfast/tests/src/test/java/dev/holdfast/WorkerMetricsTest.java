@@ -32,7 +32,19 @@ class WorkerMetricsTest extends LibraryTest {
             "worker.run_seconds_count",
             "worker.run_seconds_sum",
             "worker.queue_wait_seconds_count",
-            "worker.queue_wait_seconds_sum");
+            "worker.queue_wait_seconds_sum",
+            "worker.recovered_jobs_total{reason=\"stale\"}",
+            "worker.recovered_jobs_total{reason=\"ended\"}",
+            "worker.recovered_jobs_total{reason=\"timeout\"}",
+            "worker.retry_attempts_total{code=\"HANDLER_FAILED\"}",
+            "task.self_heal.attempts_total{class=\"stuck_no_progress\","
+                + "outcome=\"recovered\",strategy=\"hard_reset\"}",
+            "task.self_heal.recovered_total{class=\"transient_runtime\",strategy=\"soft_reset\"}",
+            "task.self_heal.exhausted_total{class=\"deterministic_policy\",strategy=\"fail\"}",
+            "task.step.wall_timeout_total{class=\"stuck_no_progress\",strategy=\"soft_reset\"}",
+            "task.step.idle_timeout_total{class=\"stuck_no_progress\",strategy=\"queue_retry\"}",
+            "task.step.no_progress_total{class=\"stuck_no_progress\",strategy=\"hard_reset\"}",
+            "task.step.duration_seconds_count{class=\"none\",outcome=\"done\",strategy=\"none\"}");
   }
 
   @Test

@@ -31,6 +31,7 @@ public final class WorkerMeters {
   private final MeterRegistry registry;
   private final String prefix;
   private final Set<String> elsewhere;
+  private final Tags more;
   private final List<Supplier<Map<String, Double>>> sources = new CopyOnWriteArrayList<>();
   private final Set<String> shown = new HashSet<>();
   private Map<String, Double> sums = Map.of();
@@ -41,9 +42,17 @@ public final class WorkerMeters {
    * @param elsewhere timers that are not shown, because other code measures them
    */
   public WorkerMeters(MeterRegistry registry, String prefix, Set<String> elsewhere) {
+    this(registry, prefix, elsewhere, Tags.empty());
+  }
+
+  /**
+   * @param more tags of every meter
+   */
+  public WorkerMeters(MeterRegistry registry, String prefix, Set<String> elsewhere, Tags more) {
     this.registry = registry;
     this.prefix = prefix;
     this.elsewhere = Set.copyOf(elsewhere);
+    this.more = more;
   }
 
   /** Adds counts to the sums; a source is read about once a second while meters are read. */
@@ -107,8 +116,8 @@ public final class WorkerMeters {
   }
 
   /** Of the form <code>{name="value",other="value"}</code>; no value holds a quote. */
-  private static Tags tags(String text) {
-    Tags tags = Tags.empty();
+  private Tags tags(String text) {
+    Tags tags = more;
     Matcher each = TAG.matcher(text);
     while (each.find()) {
       tags = tags.and(each.group(1), each.group(2));

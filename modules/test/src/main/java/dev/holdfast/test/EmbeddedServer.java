@@ -78,15 +78,28 @@ final class EmbeddedServer {
   }
 
   TestedDatabase create() {
-    String name = "test_" + NUMBER.incrementAndGet();
-    run("CREATE DATABASE " + name + " TEMPLATE " + TEMPLATE + " STRATEGY FILE_COPY");
+    String name = copy();
     return new TestedDatabase(
         dataSource(name), () -> run("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"));
   }
 
+  HoldfastDatabase keep() {
+    return new HoldfastDatabase(url(copy()), server.user(), server.password());
+  }
+
+  private String copy() {
+    String name = "test_" + NUMBER.incrementAndGet();
+    run("CREATE DATABASE " + name + " TEMPLATE " + TEMPLATE + " STRATEGY FILE_COPY");
+    return name;
+  }
+
+  private String url(String database) {
+    return "jdbc:postgresql://127.0.0.1:" + server.port() + "/" + database;
+  }
+
   private DataSource dataSource(String database) {
     PGSimpleDataSource source = new PGSimpleDataSource();
-    source.setURL("jdbc:postgresql://127.0.0.1:" + server.port() + "/" + database);
+    source.setURL(url(database));
     source.setUser(server.user());
     source.setPassword(server.password());
     return source;

@@ -3,6 +3,7 @@ package dev.holdfast.test;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
@@ -95,7 +96,7 @@ public final class JobsAssert {
     List<JobStatus> page = holdfast.queries().list(filter);
     all.addAll(page);
     while (page.size() == filter.limit()) {
-      page = holdfast.queries().list(filter.before(page.getLast().id()));
+      page = holdfast.queries().list(filter.before(JobCursor.of(page.getLast())));
       all.addAll(page);
     }
     return all;
@@ -105,15 +106,24 @@ public final class JobsAssert {
     List<JobStatus> all = holdfast.queries().list(filter.queue(null).states(Set.of()).limit(20));
     return all.isEmpty()
         ? "  (none)"
-        : all.stream()
-            .map(
-                job ->
-                    "  %s %s in queue '%s' %s"
-                        .formatted(
-                            job.id(),
-                            job.state(),
-                            job.queue(),
-                            Text.excerpt(job.payload().text(), PAYLOAD_CHARS)))
-            .collect(Collectors.joining("\n"));
+        : all.stream().map(job -> line(job) + failure(job)).collect(Collectors.joining("\n"));
+  }
+
+  private static String line(JobStatus job) {
+    return "  %s %s in queue '%s' %s"
+        .formatted(
+            job.id(), job.state(), job.queue(), Text.excerpt(job.payload().text(), PAYLOAD_CHARS));
+  }
+
+  /** Why it failed, the last time; of a list the stack traces are left out. */
+  private String failure(JobStatus job) {
+    return job.failure() == null
+        ? ""
+        : holdfast
+            .queries()
+            .find(job.id())
+            .map(JobStatus::failure)
+            .map(failure -> "\n" + failure.detail().indent(6).stripTrailing())
+            .orElse("");
   }
 }

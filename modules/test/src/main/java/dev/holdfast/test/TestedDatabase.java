@@ -14,7 +14,7 @@ record TestedDatabase(DataSource dataSource, Runnable drop) {
       """
       SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
        WHERE schemaname = 'holdfast'
-         AND tablename NOT IN ('flyway_schema_history', 'schema_compatibility')
+         AND tablename NOT IN ('schema_version', 'schema_compatibility')
       """;
 
   void empty() {

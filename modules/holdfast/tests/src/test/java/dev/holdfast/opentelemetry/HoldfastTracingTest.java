@@ -7,6 +7,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.WorkerBuilder;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.RefusedException;
@@ -103,6 +104,31 @@ class HoldfastTracingTest {
 
   @Test
   @SuppressWarnings("try") // A scope is opened to be closed.
+  void an_attempt_of_a_job_without_a_trace_is_not_part_of_a_foreign_span_of_its_thread() {
+    Span foreign = openTelemetry.getTracer("test").spanBuilder("foreign").startSpan();
+    try (Holdfast untraced = Holdfast.on(db.dataSource())) {
+      JobId id = untraced.enqueue(Job.of("inner")).id();
+      untraced
+          .worker("default")
+          .around(
+              (context, next) -> {
+                try (Scope scope = foreign.makeCurrent()) {
+                  return next.run();
+                }
+              })
+          .around(tracing)
+          .handle("inner", Json.class, (payload, context) -> null)
+          .drain();
+      assertThat(untraced.queries().find(id).orElseThrow().state()).isEqualTo(JobState.SUCCEEDED);
+    }
+    assertThat(span("process inner").getParentSpanContext().isValid()).isFalse();
+    assertThat(span("process inner").getTraceId())
+        .isNotEqualTo(foreign.getSpanContext().getTraceId());
+    assertThat(span("process inner").getLinks()).noneMatch(link -> link.getSpanContext().isValid());
+  }
+
+  @Test
+  @SuppressWarnings("try") // A scope is opened to be closed.
   void an_enqueue_and_every_attempt_have_a_span_in_the_trace_of_the_caller() {
     Span request = openTelemetry.getTracer("test").spanBuilder("request").startSpan();
     JobId id;
@@ -187,6 +213,6 @@ class HoldfastTracingTest {
   void without_an_exporter_jobs_have_no_traceparent() {
     holdfast.aroundEnqueue(new HoldfastTracing(OpenTelemetry.noop()));
     JobId id = holdfast.enqueue(Job.of("inner")).id();
-    assertThat(holdfast.find(id).orElseThrow().attributes().traceparent()).isNull();
+    assertThat(holdfast.queries().find(id).orElseThrow().attributes().traceparent()).isNull();
   }
 }

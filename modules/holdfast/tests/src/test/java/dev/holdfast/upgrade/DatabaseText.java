@@ -21,7 +21,7 @@ final class DatabaseText {
                WHERE c.table_schema = t.table_schema AND c.table_name = t.table_name) AS columns
         FROM information_schema.tables t
        WHERE table_schema = 'holdfast' AND table_type = 'BASE TABLE'
-         AND table_name <> 'flyway_schema_history'
+         AND table_name <> 'schema_version'
        ORDER BY table_name
       """;
 

@@ -1,6 +1,7 @@
 package dev.holdfast.upgrade;
 
 import static dev.holdfast.testkit.Soon.SOON;
+import static java.util.Comparator.comparingInt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -26,7 +27,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
-import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,10 +39,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @ExtendWith(DatabaseExtension.class)
 class UpgradeTest {
-  private static final String MIGRATIONS = "classpath:dev/holdfast/queue/migration";
   private static final Path RELEASED = Path.of("src/test/resources/released");
   private static final Path PRESENT =
       Path.of("../../queue/src/main/resources/dev/holdfast/queue/migration");
+
+  private static final Path LATER = Path.of("src/test/resources/upgrade");
 
   /** This one, as if it had been released. */
   private static final String NOW = "now";
@@ -62,14 +63,23 @@ class UpgradeTest {
     }
   }
 
-  private static void migrate(TestDatabase database, String... locations) {
-    Flyway.configure()
-        .dataSource(database.dataSource())
-        .schemas("holdfast")
-        .table("flyway_schema_history")
-        .locations(locations)
-        .load()
-        .migrate();
+  /** As 'psql' runs the scripts of that folder. */
+  private static void runScripts(TestDatabase database, Path folder)
+      throws IOException, SQLException {
+    try (Stream<Path> files = Files.list(folder)) {
+      List<Path> scripts =
+          files
+              .filter(file -> file.getFileName().toString().startsWith("V"))
+              .sorted(comparingInt(UpgradeTest::number))
+              .toList();
+      for (Path script : scripts) {
+        DatabaseText.restore(database, Files.readString(script));
+      }
+    }
+  }
+
+  private static int number(Path script) {
+    return Integer.parseInt(script.getFileName().toString().replaceFirst("^V(\\d+)__.*", "$1"));
   }
 
   /** A database of that version, with all that its files have. */
@@ -78,10 +88,10 @@ class UpgradeTest {
     TestDatabase old = database.empty();
     String data;
     if (version.equals(NOW)) {
-      migrate(old, MIGRATIONS);
+      Migrations.apply(old.dataSource(), true);
       data = written(database);
     } else {
-      migrate(old, "filesystem:" + RELEASED.resolve(version));
+      runScripts(old, RELEASED.resolve(version));
       data = Files.readString(RELEASED.resolve(version).resolve("data.sql"));
     }
     DatabaseText.restore(old, data);
@@ -121,7 +131,7 @@ class UpgradeTest {
                       meanwhile.add(holdfast.enqueue(Job.of("echo").queue(EveryState.QUEUE)).id());
                     }
                   });
-      migrate(old, MIGRATIONS, "classpath:upgrade");
+      runScripts(old, LATER);
       done.set(true);
       producer.join();
       upgraded.countDown();
