@@ -12,7 +12,7 @@ final class DatabaseFailureAnalyzer extends AbstractFailureAnalyzer<DatabaseExce
     String action =
         switch (error.reason()) {
           case SCHEMA_MISSING, SCHEMA_OLD ->
-              "Set holdfast.migrate=true, with Flyway on the class path, or run 'holdfast migrate'.";
+              "Set holdfast.migrate=true, or run 'holdfast migrate'.";
           case POOL_TOO_SMALL -> "Raise spring.datasource.hikari.maximum-pool-size.";
           case NOT_DURABLE ->
               "Turn fsync on, or set holdfast.allow-unsafe=true for a database that may lose jobs.";

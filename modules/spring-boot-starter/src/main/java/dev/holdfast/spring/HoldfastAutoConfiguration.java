@@ -13,8 +13,11 @@ import dev.holdfast.worker.artifact.ArtifactStore;
 import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.handler.Middleware;
 import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -23,8 +26,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.io.ResourceLoader;
-import org.springframework.util.ClassUtils;
+import org.springframework.core.env.Environment;
 
 /** Holdfast on the data source of the application, and its workers. */
 @AutoConfiguration(
@@ -37,8 +39,6 @@ import org.springframework.util.ClassUtils;
 @ConditionalOnBean(DataSource.class)
 @EnableConfigurationProperties(HoldfastProperties.class)
 public class HoldfastAutoConfiguration {
-  private static final String FLYWAY = "org.flywaydb.core.Flyway";
-
   /**
    * Payloads have the library's own format, and not that of the application's web pages: what is
    * stored outlives the settings of those.
@@ -53,23 +53,25 @@ public class HoldfastAutoConfiguration {
   @ConditionalOnMissingBean
   Holdfast holdfast(
       HoldfastProperties properties,
-      ResourceLoader classes,
+      ListableBeanFactory beans,
       ObjectProvider<DataSource> dataSource,
       @HoldfastDataSource ObjectProvider<DataSource> marked,
       Codec codec,
       ObjectProvider<StatementObserver> observer,
       ObjectProvider<EnqueueMiddleware> middleware,
       ObjectProvider<ArtifactStore> artifacts) {
-    DataSource source = SpringTransaction.target(marked.getIfAvailable(dataSource::getObject));
+    DataSource source = SpringTransaction.target(own(beans, dataSource, marked));
     if (properties.migrate()) {
-      migrate(source, properties.allowUnsafe(), classes.getClassLoader());
+      Migrations.apply(source, properties.allowUnsafe());
     }
     Queue.Options options =
         new Queue.Options(
             properties.connections(),
             observer.getIfAvailable(() -> StatementObserver.NONE),
             properties.retries().defaults());
-    Holdfast holdfast = Holdfast.on(source, codec, options).joining(new SpringTransaction(source));
+    Holdfast holdfast =
+        Holdfast.on(source, codec, options)
+            .joining(new SpringTransaction(source, properties.allowForeignTransactions()));
     middleware.orderedStream().reduce(EnqueueMiddleware::around).ifPresent(holdfast::aroundEnqueue);
     if (properties.check()) {
       holdfast.queue().check(properties.allowUnsafe());
@@ -78,14 +80,20 @@ public class HoldfastAutoConfiguration {
     return holdfast;
   }
 
-  private static void migrate(
-      DataSource source, boolean allowUnsafe, @Nullable ClassLoader classes) {
-    if (!ClassUtils.isPresent(FLYWAY, classes)) {
-      throw new IllegalStateException(
-          "holdfast.migrate=true needs Flyway: add org.flywaydb:flyway-database-postgresql, or run"
-              + " 'holdfast migrate' when you deploy");
+  private static DataSource own(
+      ListableBeanFactory beans,
+      ObjectProvider<DataSource> dataSource,
+      ObjectProvider<DataSource> marked) {
+    boolean unmarked = false;
+    try {
+      DataSource one = marked.getIfAvailable();
+      unmarked = one == null;
+      return one == null ? dataSource.getObject() : one;
+    } catch (NoUniqueBeanDefinitionException several) {
+      Collection<String> names = several.getBeanNamesFound();
+      throw new AmbiguousDataSourceException(
+          names == null ? List.of(beans.getBeanNamesForType(DataSource.class)) : names, !unmarked);
     }
-    Migrations.apply(source, allowUnsafe);
   }
 
   private static void retain(
@@ -106,6 +114,7 @@ public class HoldfastAutoConfiguration {
       Holdfast holdfast,
       HoldfastProperties properties,
       ConfigurableListableBeanFactory beans,
+      Environment environment,
       ObjectProvider<WorkerCustomizer> customizers,
       ObjectProvider<JobListener> listeners,
       ObjectProvider<Middleware> middleware,
@@ -118,6 +127,7 @@ public class HoldfastAutoConfiguration {
             customizers.orderedStream().toList(),
             listeners.orderedStream().toList(),
             middleware.orderedStream().toList(),
-            artifacts.stream().toList()));
+            artifacts.stream().toList(),
+            environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false)));
   }
 }

@@ -5,6 +5,7 @@ import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.worker.config.FailureLog;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -20,10 +21,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Settings of Holdfast in an application of Spring Boot.
  *
  * @param enabled whether anything is configured at all
- * @param migrate whether the schema is created, or brought up to date, when the application starts;
- *     needs Flyway on the class path
+ * @param migrate whether the schema is created, or brought up to date, when the application starts
  * @param check whether the database and its schema are checked when the application starts
  * @param allowUnsafe whether a server with fsync=off, which can lose acknowledged jobs, is accepted
+ * @param allowForeignTransactions whether a job that is enqueued in a transaction of another data
+ *     source, which Holdfast cannot join, is durable at once instead of refused
  * @param connections how many connections of the pool Holdfast uses at once, besides two for each
  *     worker
  * @param worker the worker of this application, and defaults for further ones
@@ -39,6 +41,7 @@ public record HoldfastProperties(
     @DefaultValue("false") boolean migrate,
     @DefaultValue("true") boolean check,
     @DefaultValue("false") boolean allowUnsafe,
+    @DefaultValue("false") boolean allowForeignTransactions,
     @DefaultValue("8") int connections,
     @DefaultValue Worker worker,
     @DefaultValue Map<String, Worker> workers,
@@ -59,6 +62,8 @@ public record HoldfastProperties(
    *     by default, so that it ends within spring.lifecycle.timeout-per-shutdown-phase
    * @param unknownKindTimeout after how long a job fails for which no live worker has a handler; 5m
    *     by default
+   * @param failureLog at which level failed attempts are logged, with message and stack trace; warn
+   *     by default
    * @param timings a preset of heartbeat and lease: development, production or high-reliability; a
    *     heartbeat of 10s and a lease of 30s by default
    * @param folder where it keeps scratch folders and artifacts; ".holdfast" by default
@@ -70,6 +75,7 @@ public record HoldfastProperties(
       @Nullable Duration pollInterval,
       @Nullable Duration shutdownTimeout,
       @Nullable Duration unknownKindTimeout,
+      @Nullable FailureLog failureLog,
       @Nullable String timings,
       @Nullable Path folder) {
 
@@ -94,6 +100,7 @@ public record HoldfastProperties(
           first(pollInterval, other.pollInterval),
           first(shutdownTimeout, other.shutdownTimeout),
           first(unknownKindTimeout, other.unknownKindTimeout),
+          first(failureLog, other.failureLog),
           first(timings, other.timings),
           first(folder, other.folder));
     }

@@ -10,6 +10,7 @@ import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.Middleware;
+import dev.holdfast.worker.handler.Threads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,12 +37,17 @@ public final class HoldfastWorkers implements SmartLifecycle {
   private final Extras extras;
   private volatile List<Worker> running = List.of();
 
-  /** Beans that take part in every worker. */
+  /**
+   * Beans that take part in every worker.
+   *
+   * @param virtualThreads whether the application wants them, for kinds that do not say so
+   */
   record Extras(
       List<WorkerCustomizer> customizers,
       List<JobListener> listeners,
       List<Middleware> middleware,
-      List<ArtifactStore> stores) {}
+      List<ArtifactStore> stores,
+      boolean virtualThreads) {}
 
   HoldfastWorkers(
       Holdfast holdfast, HoldfastProperties properties, JobHandlers handlers, Extras extras) {
@@ -88,7 +94,7 @@ public final class HoldfastWorkers implements SmartLifecycle {
     WorkerBuilder builder =
         holdfast
             .worker(settings.served().toArray(String[]::new))
-            .handle(kinds)
+            .handle(kinds.stream().map(this::onItsThreads).toList())
             .timings(settings.leases())
             .shutdownTimeout(
                 settings.shutdownTimeout() == null ? SHUTDOWN : settings.shutdownTimeout());
@@ -101,6 +107,9 @@ public final class HoldfastWorkers implements SmartLifecycle {
     if (settings.unknownKindTimeout() != null) {
       builder.unknownKinds(settings.unknownKindTimeout());
     }
+    if (settings.failureLog() != null) {
+      builder.failureLog(settings.failureLog());
+    }
     if (settings.folder() != null) {
       builder
           .artifacts(new FolderStore(settings.folder()))
@@ -111,6 +120,12 @@ public final class HoldfastWorkers implements SmartLifecycle {
     extras.listeners().forEach(builder::listener);
     extras.middleware().forEach(builder::around);
     return builder;
+  }
+
+  private Kind<?> onItsThreads(Kind<?> kind) {
+    return extras.virtualThreads() && kind.threads() == Threads.AUTO
+        ? kind.threads(Threads.VIRTUAL)
+        : kind;
   }
 
   /**

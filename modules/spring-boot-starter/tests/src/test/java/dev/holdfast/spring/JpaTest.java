@@ -117,8 +117,6 @@ class JpaTest {
                     database.password(),
                     "spring.main.banner-mode",
                     "off",
-                    "spring.flyway.enabled",
-                    false,
                     "spring.jpa.hibernate.ddl-auto",
                     "create",
                     "holdfast.allow-unsafe",

@@ -58,8 +58,6 @@ class ServiceTest {
                     database.user(),
                     "spring.datasource.password",
                     database.password(),
-                    "spring.flyway.enabled",
-                    false,
                     // JPA has a test of its own; the second is its name in Spring Boot 4.
                     "spring.autoconfigure.exclude",
                     "org.springframework.boot.autoconfigure.orm.jpa.HibernateJpaAutoConfiguration,"
