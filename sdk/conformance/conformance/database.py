@@ -7,6 +7,7 @@ processes would take back the leases of a server that is restarted by a scenario
 from __future__ import annotations
 
 import configparser
+import json
 import os
 import signal
 import subprocess
@@ -73,6 +74,15 @@ class Database:
                     return
             time.sleep(0.1)
         raise RuntimeError(f"PostgreSQL did not start:\n{log.read_text()}")
+
+    def admin_key(self) -> str:
+        """By the command line, since a server whose database has keys gives none to strangers."""
+        arguments = ["keys", "create", "--role", "admin", "--name", "conformance-kit", "--json"]
+        env = {"HOLDFAST_DATABASE_URL": self.url}
+        made = Program(self._folder, "keys", arguments, env)
+        if made.process.wait() != 0:
+            raise RuntimeError(f"'holdfast keys create' failed:\n{made.output()}")
+        return str(json.loads(made.output()[made.output().index("{") :])["key"])
 
     @property
     def pid(self) -> int | None:

@@ -12,7 +12,7 @@ from .program import REPOSITORY
 WORKERS = REPOSITORY / "sdk/conformance/workers"
 TOOLS_MISSING = 7
 # Java's workers lease their jobs and take no pushed ones.
-PUSH = frozenset({"push", "push-duplicate", "push-token-renewed"})
+PUSH = frozenset({"push", "push-duplicate", "push-lease-lost", "push-token-renewed"})
 
 
 def libraries() -> list[Candidate]:

@@ -24,7 +24,8 @@ from .candidate import Candidate, add_options, candidates
 from .plane import LEASE, ControlPlane
 from .stage import TERMINAL, WorkerProgram
 
-QUEUES = ("mix-one", "mix-two")
+# New ones for each run, so that what an earlier one has left in the database does not count.
+QUEUES = tuple(f"mix-{name}-{uuid.uuid4().hex[:6]}" for name in ("one", "two"))
 BATCH = 500
 CONCURRENCY = 10
 CHECKERS = 8
@@ -83,8 +84,7 @@ def plan(count: int, chance: random.Random) -> list[Planned]:
             "steps": {"steps": ["a", "b"]},
         }
         payload = payloads.get(kind, {})
-        id_ = str(uuid.UUID(int=chance.getrandbits(128), version=4))
-        planned.append(Planned(id_, kind, chance.choice(QUEUES), payload))
+        planned.append(Planned(str(uuid.uuid4()), kind, chance.choice(QUEUES), payload))
     return planned
 
 

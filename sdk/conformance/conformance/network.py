@@ -11,7 +11,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from .plane import LEASE, OUTLASTS_TOKEN
-from .proxy import Exchange, Response
+from .proxy import Exchange, Response, refuse_replaced_tokens
 from .registry import scenario
 from .stage import Stage
 
@@ -186,9 +186,10 @@ def _grown(data: Any) -> Any:
     return grown | {"newerField": {"a": [1, None]}}
 
 
-@scenario(first=True, shared=True)
+@scenario(first=True)
 def token_renewed(stage: Stage) -> None:
-    """A task that outlasts its token still ends well."""
+    """A worker goes on with the fresh token that a heartbeat brought."""
+    stage.proxy.rule = refuse_replaced_tokens()
     stage.worker()
     id_ = stage.enqueue("sleep", {"ms": round(OUTLASTS_TOKEN * 1_000)})
     stage.expect(id_, OUTLASTS_TOKEN, state="SUCCEEDED", attempt=1)

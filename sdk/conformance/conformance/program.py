@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import time
+from glob import glob
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -13,17 +16,53 @@ START_TIMEOUT = 240.0
 KEPT = ("HOLDFAST_DATABASE_ALLOW_UNSAFE", "HOLDFAST_JAVA_OPTS")
 
 
+# Where bin/find-java looks; the program needs no compiler.
+HOMES = (
+    "/usr/lib/jvm/*",
+    "/usr/java/*",
+    "/opt/java/*",
+    "/opt/jdk*",
+    "~/.sdkman/candidates/java/*",
+    "~/.jdks/*",
+    "/Library/Java/JavaVirtualMachines/*/Contents/Home",
+)
+OLDEST_JAVA = 21
+
+
+def java() -> str:
+    """That of JAVA_HOME or of the PATH if it will do, and else the newest that is installed."""
+    on_path = shutil.which("java")
+    first = [os.environ.get("JAVA_HOME"), on_path and Path(on_path).resolve().parents[1]]
+    homes = [Path(one) for one in first if one]
+    others = [Path(one) for pattern in HOMES for one in glob(os.path.expanduser(pattern))]
+    homes += sorted(others, key=java_version, reverse=True)
+    for home in homes:
+        if java_version(home) >= OLDEST_JAVA and (home / "bin/java").exists():
+            return str(home / "bin/java")
+    raise RuntimeError(
+        f"no Java {OLDEST_JAVA} or later was found: install one (on Debian: apt-get install "
+        "openjdk-21-jre-headless) or set JAVA_HOME to where it is"
+    )
+
+
+def java_version(home: Path) -> int:
+    """The major version, or 0."""
+    try:
+        found = re.search(r'^JAVA_VERSION="(\d+)', (home / "release").read_text(), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(found.group(1)) if found else 0
+
+
 def launcher() -> list[str]:
-    """HOLDFAST_PROGRAM is a folder with holdfast.jar; without it the checkout is built and run."""
-    program = os.environ.get("HOLDFAST_PROGRAM")
+    """CONFORMANCE_PROGRAM is a folder with holdfast.jar; without it the checkout is built."""
+    program = os.environ.get("CONFORMANCE_PROGRAM")
     if not program:
         return [str(REPOSITORY / "holdfast")]
-    home = os.environ.get("JAVA_HOME")
-    java = f"{home}/bin/java" if home else "java"
     jar = str(Path(program) / "holdfast.jar")
     options = ["-XX:+UseSerialGC", "-Xmx384m", "--enable-native-access=ALL-UNNAMED"]
     options += os.environ.get("HOLDFAST_JAVA_OPTS", "").split()
-    return [java, *options, "-cp", jar, "dev.holdfast.app.Main"]
+    return [java(), *options, "-cp", jar, "dev.holdfast.app.Main"]
 
 
 class Program:

@@ -9,6 +9,7 @@ import select
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,11 +23,13 @@ class Response:
     status: int
     body: bytes
     headers: dict[str, str] = field(default_factory=dict)
+    is_fault: bool = False
+    """Whether the kit has made it up."""
 
     @staticmethod
     def problem(status: int, error: str, **headers: str) -> Response:
         body = json.dumps({"error": error, "message": "a fault of the conformance kit"}).encode()
-        return Response(status, body, {"Content-Type": "application/json", **headers})
+        return Response(status, body, {"Content-Type": "application/json", **headers}, True)
 
 
 @dataclass
@@ -108,12 +111,38 @@ def pass_on(exchange: Exchange) -> Response | None:
     return exchange.forward()
 
 
+def refuse_replaced_tokens() -> Rule:
+    """Refuses a task's token a second after a heartbeat was answered with a fresh one.
+
+    So does a server some time after its signing key was rotated.
+    """
+    replaced: dict[str, float] = {}
+
+    def rule(exchange: Exchange) -> Response | None:
+        given = next((v for k, v in exchange.headers.items() if k.lower() == "authorization"), "")
+        if exchange.at > replaced.get(given, exchange.at) + 1:
+            return Response.problem(401, "token_expired")
+        response = exchange.forward()
+        if exchange.is_heartbeat and response.status == 200:
+            token = json.loads(response.body).get("taskToken")
+            if token and given != f"Bearer {token}":
+                replaced.setdefault(given, time.monotonic())
+        return response
+
+    return rule
+
+
 class FaultProxy:
     """``rule`` answers each request; None closes the connection without an answer."""
 
-    def __init__(self, upstream: tuple[str, int], callback_url: str | None = None) -> None:
+    def __init__(
+        self, upstream: tuple[str, int], callback_url: str | None = None, answers: str = "server"
+    ) -> None:
+        """``answers`` says who does."""
         self.rule: Rule = pass_on
         self.exchanges: list[Exchange] = []
+        self.refusals: deque[str] = deque(maxlen=10)
+        """The last requests that were answered 4xx, with the answers."""
         self.open: set[socket.socket] = set()
         proxy = self
 
@@ -139,6 +168,12 @@ class FaultProxy:
                     self.close_connection = True
                     return
                 exchange.status = response.status
+                if response.status // 100 == 4 and not response.is_fault:
+                    text = response.body[:600].decode("utf-8", "replace")
+                    proxy.refusals.append(
+                        f"the {answers} answered {exchange.method} {exchange.path} "
+                        f"with {response.status} {text}"
+                    )
                 try:
                     self.send_response(response.status)
                     for name, value in response.headers.items():

@@ -6,7 +6,7 @@ import http.client
 import json
 
 from .plane import OUTLASTS_TOKEN
-from .proxy import Exchange, Response
+from .proxy import Exchange, Response, refuse_replaced_tokens
 from .registry import scenario
 from .stage import Stage
 
@@ -55,9 +55,30 @@ def push_duplicate(stage: Stage) -> None:
         stage.check(stage.count("begin", id_) == 1, f"job {id_} was begun more than once")
 
 
+@scenario()
+def push_lease_lost(stage: Stage) -> None:
+    """The handler of a pushed task stops when a heartbeat is answered that it is lost."""
+    _, front, _ = stage.push_worker()
+    envelopes: list[bytes] = []
+
+    def keep(exchange: Exchange) -> Response | None:
+        envelopes.append(exchange.body)
+        return exchange.forward()
+
+    front.rule = keep
+    id_ = stage.enqueue("sleep", {"ms": 600_000, "later": 100})
+    stage.begun(id_)
+    end = {"attempt": 1, "workerId": "kit", "outcome": "RELEASED"}
+    token = json.loads(envelopes[0])["taskToken"]
+    stage.plane.call("POST", f"/v1/tasks/{id_}/completed", end, token)
+    stage.await_note("stopped", id_)
+    stage.expect_later_attempt(id_, crashes=0)
+
+
 @scenario(first=True)
 def push_token_renewed(stage: Stage) -> None:
-    """A pushed task that outlasts its token still ends well."""
+    """A worker goes on with the fresh token that a heartbeat of a pushed task brought."""
+    stage.proxy.rule = refuse_replaced_tokens()
     stage.push_worker()
     id_ = stage.enqueue("sleep", {"ms": round(OUTLASTS_TOKEN * 1_000)})
     stage.expect(id_, OUTLASTS_TOKEN, state="SUCCEEDED", attempt=1)

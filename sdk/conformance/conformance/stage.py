@@ -126,7 +126,7 @@ class Stage:
         """A worker in push mode, the proxy in front of it, and its own port."""
         port = free_port()
         worker = self.worker(push_port=port)
-        front = FaultProxy(("127.0.0.1", port), self.proxy.url)
+        front = FaultProxy(("127.0.0.1", port), self.proxy.url, "worker")
         self._proxies.append(front)
         body = {"url": f"{front.url}/tasks", "secret": SECRET, "maxInFlight": 4}
         self.plane.call("PUT", f"/v1/queues/{self.queue}/dispatch", body)
@@ -224,8 +224,19 @@ class Stage:
         self.check(all(one.alive for one in self._workers), "the worker program has ended")
         self.expect(self.enqueue("echo", {"still": "there"}), state="SUCCEEDED", attempt=1)
 
+    def release(self, id_: str, attempt: int = 1) -> None:
+        """Gives a job back in the name of the worker that holds it, which does not know of it."""
+        held = {"taskId": id_, "attempt": attempt, "workerId": self.job(id_)["workerId"]}
+        body = {"settlements": [held | {"outcome": "RELEASED"}]}
+        acks = self.plane.call("POST", "/v1/leases/settle", body, self.plane.worker_key)["acks"]
+        if acks != ["ACCEPTED"]:
+            raise RuntimeError(f"the release of {id_} was answered {acks}")
+
     def output(self) -> str:
-        return "\n".join(self._text(one.log)[-2_000:] for one in self._workers)
+        """What the workers wrote, and which of their requests were refused."""
+        texts = [self._text(one.log)[-2_000:] for one in self._workers]
+        refused = [one for proxy in self._proxies for one in proxy.refusals]
+        return "\n".join(texts + refused)
 
     @staticmethod
     def _text(path: Path) -> str:

@@ -78,6 +78,19 @@ def lease_lost(stage: Stage) -> None:
     stage.check(job["result"] == {"attempt": job["attempt"]}, f"the result is {job['result']}")
 
 
+@scenario(quick=True)
+def lease_lost_by_heartbeat(stage: Stage) -> None:
+    """A handler stops when nothing but a heartbeat tells that its lease was lost."""
+    # With one place it claims nothing meanwhile, from which it could learn the same.
+    stage.worker(concurrency=1)
+    id_ = stage.enqueue("sleep", {"ms": 600_000, "later": 100})
+    stage.begun(id_)
+    stage.release(id_)
+    stage.await_note("stopped", id_)
+    job = stage.expect_later_attempt(id_, crashes=0)
+    stage.check(job["result"] == {"attempt": job["attempt"]}, f"the result is {job['result']}")
+
+
 @scenario()
 def result_refused(stage: Stage) -> None:
     """A result that comes after the lease was lost is refused, and the worker goes on."""

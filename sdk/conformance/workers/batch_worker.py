@@ -78,10 +78,29 @@ class Job:
         self.stop.set()
 
     def run(self) -> None:
+        timers = [
+            threading.Timer(self.task[name] / 1000, self.tell_stop, [code])
+            for name, code in (
+                ("timeoutMs", "ATTEMPT_TIMEOUT"),
+                ("deadlineMs", "DEADLINE_EXCEEDED"),
+            )
+            if self.task.get(name) is not None
+        ]
+        for timer in timers:
+            timer.daemon = True
+            timer.start()
+        self.work()
+        for timer in timers:
+            timer.cancel()
+
+    def work(self) -> None:
         try:
             end: Json = {"outcome": "SUCCEEDED", "output": HANDLERS[self.kind](self)}
         except Stopped:
             end = {"outcome": "RELEASED" if self.why == "shutdown" else "CANCELLED"}
+            if self.why in ("ATTEMPT_TIMEOUT", "DEADLINE_EXCEEDED"):
+                again = self.why == "ATTEMPT_TIMEOUT"
+                end = failure("TIMEOUT", self.why, "the time of the attempt is over", again)
         except Failed as failed:
             end = {"outcome": "FAILED"} | failed.args[0]
         except Exception as error:

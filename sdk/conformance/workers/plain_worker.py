@@ -23,6 +23,7 @@ QUEUE = os.environ["CONFORMANCE_QUEUE"]
 CONCURRENCY = int(os.environ["CONFORMANCE_CONCURRENCY"])
 SHUTDOWN = int(os.environ["CONFORMANCE_SHUTDOWN_MS"]) / 1000
 WORKER = f"plain-{os.getpid()}"
+IGNORES_LOSS = ("lease-lost", "lease-lost-by-heartbeat", "push-lease-lost", "cancel-before-start")
 
 stopping = threading.Event()
 places = threading.Semaphore(100 if FAULT == "concurrency" else CONCURRENCY)
@@ -147,7 +148,7 @@ class Task:
         except Gone:
             if FAULT == "reordered":
                 crash()
-            if FAULT not in ("lease-lost", "cancel-before-start"):
+            if FAULT not in IGNORES_LOSS:
                 self.told_to_stop("gone")
         except ValueError as refused:
             print(refused, flush=True)

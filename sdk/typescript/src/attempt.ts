@@ -1,4 +1,5 @@
 import { artifactContent } from "./artifact.js";
+import { inJob } from "./current-job.js";
 import { type Handler, infoOf, type JobContext, type LeasedJob, type StepBody, type StepOptions } from "./context.js";
 import {
   CancelledError,
@@ -81,7 +82,7 @@ export class Attempt implements JobContext, Held {
 
   private async invoke(): Promise<Outcome> {
     try {
-      const result: unknown = await this.handler(this.task.payload, this);
+      const result: unknown = await inJob(this, () => this.handler(this.task.payload, this));
       return { type: "returned", output: encoded(result, "RESULT") };
     } catch (thrown) {
       return { type: "threw", thrown };

@@ -2,6 +2,7 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "node:worker_threads";
 import { artifactContent } from "./artifact.js";
 import { type Handler, infoOf, type JobContext, type LeasedJob, type StepBody, type StepOptions } from "./context.js";
+import { inJob } from "./current-job.js";
 import { CancelledError, FailedError, LeaseLostError, SnoozeError } from "./errors.js";
 import type { Artifact, Envelope } from "./job.js";
 import { encoded } from "./json.js";
@@ -173,7 +174,8 @@ class HandlerThread {
   private async invoke(task: Envelope, context: ThreadContext): Promise<FromThread> {
     try {
       const handler = await this.handler;
-      return { type: "returned", output: encoded(await handler(task.payload, context), "RESULT") };
+      const result: unknown = await inJob(context, () => handler(task.payload, context));
+      return { type: "returned", output: encoded(result, "RESULT") };
     } catch (thrown) {
       return { type: "threw", thrown: packed(thrown) };
     }

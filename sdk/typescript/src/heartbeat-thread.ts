@@ -7,7 +7,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { Server } from "./http.js";
 import type { LiveControl } from "./job.js";
 import { monotonicMs } from "./pause.js";
-import { ServerUnavailableError } from "./errors.js";
+import { KeyRefusedError, ServerUnavailableError } from "./errors.js";
 import type { Asked, FromKeeper, HeldTask, KeeperSettings, ToKeeper } from "./lease-keeper.js";
 
 const MOST_LEASES = 1_000;
@@ -22,16 +22,32 @@ interface HeartbeatResult {
   liveControl?: LiveControl | null;
 }
 
+/** The answer to a heartbeat of a task that was pushed. */
+interface TaskHeartbeat {
+  shouldCancel: boolean;
+  cancelReason?: string | null;
+  taskToken?: string | null;
+  liveControl?: LiveControl | null;
+}
+
+/** Whoever sends heartbeats: the thread for all leases together, or for one task that was pushed. */
+interface Sender {
+  readonly intervalMs: number;
+  failedInARow: number;
+}
+
 class HeartbeatThread {
-  private readonly server: Server;
+  private server: Server;
   /** Leases of this worker's name, by job. */
   private readonly leases = new Map<string, number>();
   /** Jobs of strict kinds among them. */
   private readonly strict = new Set<string>();
   /** Tasks that were pushed, each with a token of its own. */
   private readonly tasks = new Map<string, PushedTask>();
-  private failedInARow = 0;
-  private degraded = false;
+  private readonly batch: Sender;
+  /** Those of whose heartbeats more than three in a row have failed. */
+  private readonly degraded = new Set<Sender>();
+  private failedSinceWarning: number | undefined;
   private blockedSince = Date.now();
   private lastTick = 0;
   private blocked = false;
@@ -41,6 +57,7 @@ class HeartbeatThread {
     private readonly settings: KeeperSettings,
   ) {
     this.server = new Server(settings);
+    this.batch = { intervalMs: settings.heartbeatMs, failedInARow: 0 };
     port.on("message", (message: ToKeeper) => this.take(message));
     void this.beats();
     void this.commands();
@@ -60,13 +77,24 @@ class HeartbeatThread {
           }
         }
         break;
+      case "key":
+        this.server = new Server({ url: this.settings.url, apiKey: message.apiKey });
+        break;
       case "holdTask":
         this.tasks.set(message.task.key, new PushedTask(message.task, this));
         break;
       case "dropTask":
-        this.tasks.get(message.key)?.end();
-        this.tasks.delete(message.key);
+        this.dropTask(message.key);
         break;
+    }
+  }
+
+  private dropTask(key: string): void {
+    const task = this.tasks.get(key);
+    if (task !== undefined) {
+      task.end();
+      this.tasks.delete(key);
+      this.degraded.delete(task);
     }
   }
 
@@ -104,11 +132,25 @@ class HeartbeatThread {
   }
 
   private async beats(): Promise<never> {
+    const { heartbeatMs } = this.settings;
     for (;;) {
-      await after(this.failedInARow === 0 ? this.settings.heartbeatMs : this.settings.heartbeatMs / 4);
+      // Sooner than after a whole interval once one has failed: leases run out meanwhile.
+      await after(this.batch.failedInARow === 0 ? heartbeatMs : heartbeatMs / 4);
       if (this.leases.size > 0 && !this.isBlocked()) {
         await this.beat();
+      } else if (this.batch.failedInARow > 0) {
+        await this.probe();
       }
+    }
+  }
+
+  /** No lease to extend: this only finds out whether the server answers again. */
+  private async probe(): Promise<void> {
+    try {
+      await this.pending();
+      this.well(this.batch);
+    } catch {
+      // There is nothing that could be harmed.
     }
   }
 
@@ -119,6 +161,7 @@ class HeartbeatThread {
       workerId: this.settings.workerId,
     }));
     const heard: HeartbeatResult[] = [];
+    const beganMs = monotonicMs();
     try {
       for (let from = 0; from < all.length; from += MOST_LEASES) {
         const leases = all.slice(from, from + MOST_LEASES);
@@ -131,9 +174,9 @@ class HeartbeatThread {
         this.tellExtended(answer.leases, sentMs);
       }
       this.hear(heard);
-      this.well();
+      this.well(this.batch);
     } catch (trouble) {
-      this.failed(trouble);
+      this.failed(this.batch, trouble, monotonicMs() - beganMs);
     }
   }
 
@@ -174,11 +217,9 @@ class HeartbeatThread {
     for (;;) {
       await after(this.settings.commandsMs);
       // While heartbeats fail the server is left to them.
-      if (this.leases.size > 0 && this.failedInARow === 0) {
+      if (this.leases.size > 0 && this.batch.failedInARow === 0) {
         try {
-          const path = `/v1/leases/commands?workerId=${encodeURIComponent(this.settings.workerId)}`;
-          const { leases } = await this.server.get<{ leases: HeartbeatResult[] }>(path, { timeoutMs: TIMEOUT_MS });
-          this.hear(leases);
+          this.hear(await this.pending());
         } catch {
           // The heartbeat says what is wrong.
         }
@@ -186,34 +227,59 @@ class HeartbeatThread {
     }
   }
 
-  well(): void {
-    if (this.degraded) {
-      this.tell({ type: "log", level: "info", message: "HEARTBEAT_RECOVERED: heartbeats work again" });
-    }
-    this.degraded = false;
-    this.failedInARow = 0;
+  private async pending(): Promise<HeartbeatResult[]> {
+    const path = `/v1/leases/commands?workerId=${encodeURIComponent(this.settings.workerId)}`;
+    return (await this.server.get<{ leases: HeartbeatResult[] }>(path, { timeoutMs: TIMEOUT_MS })).leases;
   }
 
-  failed(trouble: unknown): void {
-    this.failedInARow++;
+  well(sender: Sender): void {
+    sender.failedInARow = 0;
+    this.degraded.delete(sender);
+    if (this.failedSinceWarning !== undefined && this.degraded.size === 0) {
+      const message = `HEARTBEAT_RECOVERED: heartbeats work again after ${this.failedSinceWarning} failures`;
+      this.tell({ type: "log", level: "info", message });
+      this.failedSinceWarning = undefined;
+    }
+  }
+
+  failed(sender: Sender, trouble: unknown, tookMs: number): void {
+    if (sender === this.batch && trouble instanceof KeyRefusedError) {
+      this.tell({ type: "keyRefused" });
+    }
+    const isFirst = sender.failedInARow === 0;
+    // A heartbeat that took as long as several intervals counts as several failures.
+    const failures = Math.max(1, Math.floor(tookMs / sender.intervalMs));
+    sender.failedInARow += failures;
     const message = trouble instanceof Error ? trouble.message : String(trouble);
-    if (this.failedInARow > TOLERATED && !this.degraded) {
-      this.degraded = true;
+    if (this.failedSinceWarning !== undefined) {
+      this.failedSinceWarning += failures;
+    }
+    if (sender.failedInARow > TOLERATED) {
+      this.degraded.add(sender);
+    }
+    if (this.degraded.size > 0 && this.failedSinceWarning === undefined) {
+      this.failedSinceWarning = sender.failedInARow;
+      const held = this.leases.size + this.tasks.size;
       this.tell({
         type: "log",
         level: "warn",
-        message: `HEARTBEAT_DEGRADED: ${this.failedInARow} heartbeats in a row failed; the work goes on (${message})`,
+        message:
+          `HEARTBEAT_DEGRADED: ${sender.failedInARow} heartbeats in a row failed for ` +
+          `${held} ${held === 1 ? "job" : "jobs"}; running jobs continue (${message})`,
       });
-    } else if (!(trouble instanceof ServerUnavailableError)) {
+    } else if (isFirst && !(trouble instanceof ServerUnavailableError)) {
+      // Nothing is known to heal it, so it is told at once.
       this.tell({ type: "log", level: "warn", message: `a heartbeat failed: ${message}` });
     }
   }
 }
 
 /** Sends the heartbeats of one task that was pushed. */
-class PushedTask {
+class PushedTask implements Sender {
+  failedInARow = 0;
   private readonly server: Server;
   private timer: NodeJS.Timeout;
+  private ended = false;
 
   constructor(
     private readonly task: HeldTask,
@@ -223,53 +289,69 @@ class PushedTask {
     this.timer = this.next(task.intervalMs);
   }
 
+  get intervalMs(): number {
+    return this.task.intervalMs;
+  }
+
   private next(ms: number): NodeJS.Timeout {
     return setTimeout(() => void this.beat(), ms);
   }
 
+  /** A heartbeat that is under way is not followed by another one, and what it is answered is not told. */
   end(): void {
+    this.ended = true;
     clearTimeout(this.timer);
   }
 
   private async beat(): Promise<void> {
-    const task = this.task;
-    let pauseMs = task.intervalMs;
+    let pauseMs = this.task.intervalMs;
     if (!this.thread.isBlocked()) {
       const sentMs = monotonicMs();
       try {
-        const answer = await this.server.post<{
-          shouldCancel: boolean;
-          cancelReason?: string | null;
-          taskToken?: string | null;
-          liveControl?: LiveControl | null;
-        }>(`/v1/tasks/${task.id}/heartbeat`, {
-          body: { attempt: task.attempt, workerId: task.workerId },
-          headers: { authorization: `Bearer ${task.token}` },
-          timeoutMs: TIMEOUT_MS,
-        });
-        if (answer.taskToken != null) {
-          task.token = answer.taskToken;
-          this.thread.tell({ type: "token", key: task.key, token: answer.taskToken });
-        }
-        this.thread.tell({
-          type: "taskAsked",
-          key: task.key,
-          cancelReason: answer.shouldCancel ? (answer.cancelReason ?? "") : undefined,
-          control: answer.liveControl ?? undefined,
-          sentMs,
-        });
-        this.thread.well();
-      } catch (trouble) {
-        const status = (trouble as { status?: number }).status;
-        if (status !== undefined && [401, 403, 404, 409, 410].includes(status)) {
-          this.thread.tell({ type: "taskLost", key: task.key });
+        const answer = await this.send();
+        if (this.ended) {
           return;
         }
-        this.thread.failed(trouble);
-        pauseMs = task.intervalMs / 4;
+        this.hear(answer, sentMs);
+        this.thread.well(this);
+      } catch (trouble) {
+        if (this.ended) {
+          return;
+        }
+        const status = (trouble as { status?: number }).status;
+        if (status !== undefined && [401, 403, 404, 409, 410].includes(status)) {
+          this.thread.tell({ type: "taskLost", key: this.task.key });
+          return;
+        }
+        this.thread.failed(this, trouble, monotonicMs() - sentMs);
+        pauseMs = this.task.intervalMs / 4;
       }
     }
     this.timer = this.next(pauseMs);
+  }
+
+  private send(): Promise<TaskHeartbeat> {
+    const { id, attempt, workerId, token } = this.task;
+    return this.server.post<TaskHeartbeat>(`/v1/tasks/${id}/heartbeat`, {
+      body: { attempt, workerId },
+      headers: { authorization: `Bearer ${token}` },
+      timeoutMs: TIMEOUT_MS,
+    });
+  }
+
+  private hear(answer: TaskHeartbeat, sentMs: number): void {
+    const task = this.task;
+    if (answer.taskToken != null) {
+      task.token = answer.taskToken;
+      this.thread.tell({ type: "token", key: task.key, token: answer.taskToken });
+    }
+    this.thread.tell({
+      type: "taskAsked",
+      key: task.key,
+      cancelReason: answer.shouldCancel ? (answer.cancelReason ?? "") : undefined,
+      control: answer.liveControl ?? undefined,
+      sentMs,
+    });
   }
 }
 

@@ -1,10 +1,16 @@
 import { HoldfastError, KeyRefusedError, NotFoundError, RefusedError, ServerUnavailableError } from "./errors.js";
 
+/** An API key, or a function that has it: it is called for each request. */
+export type ApiKey = string | (() => string | Promise<string>);
+
 export interface ServerOptions {
   /** Such as `https://jobs.example.org`; `HOLDFAST_SERVER_URL`, or `http://127.0.0.1:8420`, unless given. */
   url?: string | undefined;
-  /** `HOLDFAST_SERVER_API_KEY` unless given; none for a server on this machine that has no keys yet. */
-  apiKey?: string | undefined;
+  /**
+   * `HOLDFAST_SERVER_API_KEY` unless given; none for a server on this machine that has no keys yet. A function is called
+   * for each request, and again when the server has refused what it gave, so that a key is rotated without a restart.
+   */
+  apiKey?: ApiKey | undefined;
 }
 
 export interface CallOptions {
@@ -26,11 +32,41 @@ const MESSAGE_CHARS = 500;
 /** One server: sends a request and turns what is not 2xx into one of the errors of this library. */
 export class Server {
   readonly url: string;
-  readonly apiKey: string | undefined;
+  /** Called when a function that has the key gave another one. */
+  onKey: (key: string) => void = () => undefined;
+  private readonly given: ApiKey | undefined;
+  private last: string | undefined;
 
   constructor(options: ServerOptions = {}) {
     this.url = address(options.url ?? process.env["HOLDFAST_SERVER_URL"] ?? "http://127.0.0.1:8420");
-    this.apiKey = key(options.apiKey ?? process.env["HOLDFAST_SERVER_API_KEY"]);
+    this.given = options.apiKey ?? process.env["HOLDFAST_SERVER_API_KEY"];
+    this.last = typeof this.given === "function" ? undefined : key(this.given);
+  }
+
+  /** The key that was used last. */
+  get apiKey(): string | undefined {
+    return this.last;
+  }
+
+  /** Asks for the key, if it is a function that has it. */
+  async freshKey(): Promise<string | undefined> {
+    if (typeof this.given === "function") {
+      let fresh: string | undefined;
+      try {
+        fresh = key(await this.given());
+      } catch (trouble) {
+        const why = trouble instanceof Error ? trouble.message : String(trouble);
+        throw new ServerUnavailableError("no_key", `the function that has the API key failed: ${why}`, {
+          cause: trouble,
+          mayHaveHappened: false,
+        });
+      }
+      if (fresh !== undefined && fresh !== this.last) {
+        this.last = fresh;
+        this.onKey(fresh);
+      }
+    }
+    return this.last;
   }
 
   get<T>(path: string, options?: CallOptions): Promise<T> {
@@ -88,7 +124,7 @@ export class Server {
       response = await this.send("GET", path, { headers }, signal);
     } catch (trouble) {
       signal.throwIfAborted();
-      throw unreachable(this.url, trouble, TIMEOUT_MS);
+      throw trouble instanceof HoldfastError ? trouble : unreachable(this.url, trouble, TIMEOUT_MS);
     }
     if (!response.ok) {
       throw refusal(this.url, response, await response.text().catch(() => ""));
@@ -96,7 +132,26 @@ export class Server {
     return response;
   }
 
-  private send(method: string, path: string, options: CallOptions, signal: AbortSignal): Promise<Response> {
+  private async send(method: string, path: string, options: CallOptions, signal: AbortSignal): Promise<Response> {
+    if (options.headers?.["authorization"] !== undefined) {
+      return this.request(method, path, options, signal, undefined);
+    }
+    const used = await this.freshKey();
+    const response = await this.request(method, path, options, signal, used);
+    if (response.status !== 401 || typeof this.given !== "function" || (await this.freshKey()) === used) {
+      return response;
+    }
+    await response.body?.cancel();
+    return this.request(method, path, options, signal, this.last);
+  }
+
+  private request(
+    method: string,
+    path: string,
+    options: CallOptions,
+    signal: AbortSignal,
+    apiKey: string | undefined,
+  ): Promise<Response> {
     const body =
       options.bytes ?? options.json ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     const type = options.bytes === undefined ? "application/json" : "application/octet-stream";
@@ -107,7 +162,7 @@ export class Server {
       headers: {
         accept: "application/json",
         ...(body === undefined ? {} : { "content-type": type }),
-        ...(this.apiKey === undefined ? {} : { authorization: `Bearer ${this.apiKey}` }),
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
         ...options.headers,
       },
       ...(body === undefined ? {} : { body }),

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 let pool: Buffer = Buffer.alloc(0);
 let used = 0;
 
-/** A UUIDv7: 48 bits of milliseconds since 1970, then random bits. The server orders jobs by it. */
+/** A UUIDv7: 48 bits of milliseconds since 1970, then random bits, so that new ids come last in an index. */
 export function uuidv7(now: number = Date.now()): string {
   if (used + 10 > pool.length) {
     pool = randomBytes(4000);

@@ -1,5 +1,6 @@
 export { type ClientOptions, Holdfast, type WaitOptions } from "./client.js";
 export type { Handler, HandlerOptions, JobContext, LeasedJob, StepOptions } from "./context.js";
+export { currentJob } from "./current-job.js";
 export {
   CancelledError,
   FailedError,
@@ -16,8 +17,9 @@ export {
   type StopReason,
 } from "./errors.js";
 export type { EventOptions, LiveEvent } from "./events.js";
-export type { ServerOptions } from "./http.js";
+export type { ApiKey, ServerOptions } from "./http.js";
 export type { Artifact, Cancellation, Enqueued, Job, JobEvent, JobFilter, JobState, JobStatus } from "./job.js";
 export type { Logger } from "./log.js";
 export type { PushOptions } from "./push.js";
+export type { OutputOf, StandardSchema } from "./schema.js";
 export { Worker, type WorkerOptions } from "./worker.js";

@@ -31,6 +31,7 @@ export type ToKeeper =
   /** `strict` are the jobs of which every extension is told. */
   | { type: "hold"; leases: LeaseKey[]; strict: string[] }
   | { type: "drop"; leases: LeaseKey[] }
+  | { type: "key"; apiKey: string }
   | { type: "holdTask"; task: HeldTask }
   | { type: "dropTask"; key: string };
 
@@ -55,6 +56,7 @@ export type FromKeeper =
       sentMs: number;
     }
   | { type: "token"; key: string; token: string }
+  | { type: "keyRefused" }
   | { type: "log"; level: "info" | "warn"; message: string };
 
 /** Of one attempt, what the heartbeats tell. */
@@ -84,6 +86,8 @@ export class LeaseKeeper {
   constructor(
     settings: Omit<KeeperSettings, "ticks">,
     private readonly logger: Logger,
+    /** Called when the server refuses the key of heartbeats. */
+    private readonly keyRefused: () => void,
   ) {
     this.thread = new Thread(new URL("./heartbeat-thread.js", import.meta.url), {
       workerData: { ...settings, ticks: this.ticks },
@@ -122,6 +126,11 @@ export class LeaseKeeper {
     this.held.delete(key);
     this.steered.delete(key);
     this.post({ type: "dropTask", key });
+  }
+
+  /** The key that heartbeats are sent with from here on. */
+  key(apiKey: string): void {
+    this.post({ type: "key", apiKey });
   }
 
   /** Gathers what ends in one turn of the event loop into one message. */
@@ -164,6 +173,9 @@ export class LeaseKeeper {
         break;
       case "token":
         this.held.get(message.key)?.token?.(message.token);
+        break;
+      case "keyRefused":
+        this.keyRefused();
         break;
       case "log":
         this.logger[message.level](message.message);

@@ -23,6 +23,8 @@ export interface LeaseLinks {
   reports: Outbox;
   settlements: Outbox;
   keeper: LeaseKeeper;
+  /** Aborts when the worker has closed: nothing is sent again from then on. */
+  closed: AbortSignal;
 }
 
 /** An attempt that was claimed: all it says goes out in batches with what others say. */
@@ -102,7 +104,8 @@ export class LeaseLink implements AttemptLink {
         if (!(trouble instanceof ServerUnavailableError)) {
           throw trouble;
         }
-        await pause(backoff.next(trouble.retryAfterMs));
+        await pause(backoff.next(trouble.retryAfterMs), this.shared.closed);
+        this.shared.closed.throwIfAborted();
       }
     }
   }

@@ -44,7 +44,7 @@ export class Outbox {
   add(json: string): Promise<Ack> {
     return new Promise((resolve, reject) => {
       if (this.closing.signal.aborted) {
-        reject(closed());
+        reject(stopped());
         return;
       }
       this.waiting.push({ json, resolve, reject });
@@ -56,7 +56,7 @@ export class Outbox {
   close(): void {
     this.closing.abort();
     for (const entry of this.waiting.splice(0)) {
-      entry.reject(closed());
+      entry.reject(stopped());
     }
   }
 
@@ -122,7 +122,7 @@ export class Outbox {
         }
         await pause(backoff.next(leastMs), this.closing.signal);
         if (this.closing.signal.aborted) {
-          batch.forEach((entry) => entry.reject(closed()));
+          batch.forEach((entry) => entry.reject(stopped()));
           return;
         }
       }
@@ -141,6 +141,7 @@ export class Outbox {
   }
 }
 
-function closed(): HoldfastError {
+/** What a worker that has closed rejects. */
+export function stopped(): HoldfastError {
   return new HoldfastError("worker_stopped", "the worker has stopped before this could be written");
 }

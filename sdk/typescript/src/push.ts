@@ -20,6 +20,7 @@ export interface PushOptions {
 export interface PushHost {
   readonly workerId: string;
   keeper(): LeaseKeeper;
+  readonly closed: AbortSignal;
   handlerOf(kind: string): Registered | undefined;
   room(): boolean;
   readonly host: AttemptHost;
@@ -92,7 +93,7 @@ export class PushReceiver {
   private async begin(task: Envelope, { handler, strict }: Registered): Promise<Response> {
     const key = `${task.taskId}.${task.attempt}`;
     const keeper = this.worker.keeper();
-    const link = new TaskLink(task, this.worker.workerId, key, keeper);
+    const link = new TaskLink(task, this.worker.workerId, key, keeper, this.worker.closed);
     const attempt = new Attempt(task, handler, link, this.worker.host);
     if (strict) {
       attempt.stopAfter(task.heartbeatTimeoutMs, monotonicMs());

@@ -20,6 +20,8 @@ export class TaskLink implements AttemptLink {
     private readonly workerId: string,
     private readonly key: string,
     private readonly keeper: LeaseKeeper,
+    /** Aborts when the worker has closed: nothing is sent again from then on. */
+    private readonly closed: AbortSignal,
   ) {
     this.token = task.taskToken;
     this.server = new Server({ url: task.callbackBaseUrl, apiKey: task.taskToken });
@@ -132,6 +134,7 @@ export class TaskLink implements AttemptLink {
       try {
         return await this.server.call<T>(method, this.path + path, {
           ...content,
+          signal: this.closed,
           headers: { authorization: `Bearer ${this.token}` },
         });
       } catch (trouble) {
@@ -142,7 +145,9 @@ export class TaskLink implements AttemptLink {
         if (!(trouble instanceof ServerUnavailableError || fault) || this.given) {
           throw trouble;
         }
-        await pause(backoff.next(trouble instanceof ServerUnavailableError ? trouble.retryAfterMs : undefined));
+        const pauseMs = backoff.next(trouble instanceof ServerUnavailableError ? trouble.retryAfterMs : undefined);
+        await pause(pauseMs, this.closed);
+        this.closed.throwIfAborted();
       }
     }
   }

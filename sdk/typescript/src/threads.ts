@@ -113,14 +113,14 @@ class ComputingThread implements HandlerThread {
     this.thread.on("exit", (code) => this.died(code));
   }
 
-  run(attempt: Attempt, control: LiveControl | undefined): Promise<unknown> {
+  run(attempt: Attempt, payload: unknown, control: LiveControl | undefined): Promise<unknown> {
     Atomics.store(this.stop, 0, 0);
     this.attempt = attempt;
     attempt.thread = this;
     attempt.onCancel((why) => this.tellStop(attempt, why));
     return new Promise((resolve, reject) => {
       this.end = { resolve, reject };
-      this.tell({ type: "run", task: attempt.task, control });
+      this.tell({ type: "run", task: { ...attempt.task, payload }, control });
     });
   }
 
@@ -216,11 +216,11 @@ export class HandlerThreads {
 
   /** Runs the default export of the module in a thread. */
   handler(module: URL): Handler {
-    return async (_, ctx) => {
+    return async (payload, ctx) => {
       const attempt = ctx as Attempt;
       const thread = this.take(module);
       try {
-        return await thread.run(attempt, attempt.task.liveControl ?? undefined);
+        return await thread.run(attempt, payload, attempt.task.liveControl ?? undefined);
       } finally {
         if (thread.isAlive) {
           this.idle.get(module.href)?.push(thread);

@@ -9,9 +9,10 @@ import { LeaseLink, type LeaseLinks } from "./lease-link.js";
 import type { Settlement } from "./link.js";
 import type { Logger } from "./log.js";
 import { Outage } from "./outage.js";
-import { Outbox } from "./outbox.js";
+import { Outbox, stopped } from "./outbox.js";
 import { pause } from "./pause.js";
 import { type PushOptions, PushReceiver } from "./push.js";
+import { type OutputOf, type StandardSchema, validated } from "./schema.js";
 import { HandlerThreads } from "./threads.js";
 import { type Settings, settingsOf, type WorkerOptions } from "./worker-options.js";
 
@@ -47,6 +48,7 @@ export class Worker {
   private changed: (() => void)[] = [];
   private stopped: Promise<void> | undefined;
   private readonly threads = new HandlerThreads();
+  private readonly closed = new AbortController();
 
   constructor(options: WorkerOptions = {}) {
     this.server = new Server(options);
@@ -74,12 +76,19 @@ export class Worker {
     return this.settings.logger;
   }
 
+  /** The handler for jobs of that kind; the payload is what a schema, such as one of zod, makes of what was enqueued. */
+  handler<S extends StandardSchema, R>(
+    kind: string,
+    handler: Handler<OutputOf<S>, R>,
+    options: HandlerOptions & { payload: S },
+  ): this;
   /** The handler for jobs of that kind; the payload is what the sender enqueued, unchecked. */
   handler<P, R>(kind: string, handler: Handler<P, R>, options?: HandlerOptions): this;
   /** The same in a thread of its own, for handlers that compute: the handler is the module's default export. */
-  handler(kind: string, module: URL, options?: HandlerOptions): this;
-  handler(kind: string, given: Handler | URL, options: HandlerOptions = {}): this {
-    const handler = given instanceof URL ? this.threads.handler(given) : given;
+  handler(kind: string, module: URL, options?: HandlerOptions & { payload?: StandardSchema }): this;
+  handler(kind: string, given: Handler | URL, options: HandlerOptions & { payload?: StandardSchema } = {}): this {
+    const plain = given instanceof URL ? this.threads.handler(given) : given;
+    const handler = options.payload === undefined ? plain : validated(kind, options.payload, plain);
     if (this.handlers.has(kind)) {
       throw new HoldfastError("handler_taken", `there is a handler for '${kind}' already; a kind has one`);
     }
@@ -149,6 +158,7 @@ export class Worker {
     this.receiver ??= new PushReceiver(options, {
       workerId: this.name,
       keeper: () => this.connect().keeper,
+      closed: this.closed.signal,
       handlerOf: (kind) => this.handlers.get(kind),
       room: () => this.running.size < this.settings.concurrency && this.stopped === undefined,
       host: this.host,
@@ -162,6 +172,7 @@ export class Worker {
 
   private connect(): LeaseLinks {
     const { leaseMs, maxBlockedMs } = this.settings;
+    this.server.onKey = (apiKey) => this.links?.keeper.key(apiKey);
     return (this.links ??= {
       server: this.server,
       workerId: this.name,
@@ -178,7 +189,9 @@ export class Worker {
           maxBlockedMs,
         },
         this.logger,
+        () => void this.server.freshKey().catch(() => undefined),
       ),
+      closed: this.closed.signal,
     });
   }
 
@@ -260,6 +273,7 @@ export class Worker {
     if (!told) {
       this.logger.warn(`the ends of ${this.settling.size} jobs could not be told; their leases will run out`);
     }
+    this.closed.abort(stopped());
     this.links?.reports.close();
     this.links?.settlements.close();
     await this.links?.keeper.close();

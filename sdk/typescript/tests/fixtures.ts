@@ -108,6 +108,10 @@ export class FaultyProxy {
   loses: (path: string, answer: string) => boolean = () => false;
   /** Whether this request is cut off before the server sees it. */
   cuts: (path: string) => boolean = () => false;
+  /** When given, the answer is held back until it resolves. */
+  holds: (path: string) => Promise<void> | undefined = () => undefined;
+  /** When given, the request is answered with it instead. */
+  answers: (path: string) => number | undefined = () => undefined;
   readonly seen: string[] = [];
   /** From which event each stream wanted to go on. */
   readonly resumed: (string | undefined)[] = [];
@@ -144,6 +148,12 @@ export class FaultyProxy {
       request.socket.destroy();
       return;
     }
+    const status = this.answers(path);
+    if (status !== undefined) {
+      request.resume();
+      response.writeHead(status, { "content-type": "application/json" }).end('{"error":"faulty"}');
+      return;
+    }
     const onward = httpRequest(url + path, { method: request.method, headers: request.headers }, (answer) => {
       if (path.startsWith("/v1/events")) {
         response.writeHead(answer.statusCode ?? 500, answer.headers);
@@ -157,7 +167,9 @@ export class FaultyProxy {
         if (this.loses(path, body.toString())) {
           request.socket.destroy();
         } else {
-          response.writeHead(answer.statusCode ?? 500, answer.headers).end(body);
+          void Promise.resolve(this.holds(path)).then(() =>
+            response.writeHead(answer.statusCode ?? 500, answer.headers).end(body),
+          );
         }
       });
     });

@@ -14,9 +14,9 @@ const TIMEOUT_MS = 180_000;
 /** What the environment says of the database and the JVM. The program refuses settings that it does not know. */
 const KEPT = ["HOLDFAST_DATABASE_ALLOW_UNSAFE", "HOLDFAST_JAVA_OPTS"];
 
-/** HOLDFAST_PROGRAM is a folder with holdfast.jar; without it the launcher of the checkout builds and runs it. */
+/** CONFORMANCE_PROGRAM is a folder with holdfast.jar; without it the launcher of the checkout builds and runs it. */
 export function startProgram(args: string[], cwd: string, settings: Record<string, string>): Program {
-  const folder = process.env["HOLDFAST_PROGRAM"];
+  const folder = process.env["CONFORMANCE_PROGRAM"];
   const foreign = Object.keys(process.env).filter((name) => name.startsWith("HOLDFAST_") && !KEPT.includes(name));
   const environment = { ...Object.fromEntries(foreign.map((name) => [name, undefined])), ...settings };
   if (!folder) {

@@ -16,6 +16,7 @@ from .errors import (
     ServerUnavailableException,
     SnoozeException,
 )
+from .logs import JobLogFilter, current_job
 from .model import Artifact, Cancellation, Enqueued, Event, Failure, Job, JobState, JobStatus
 from .push import PushReceiver
 from .steps import Step
@@ -35,6 +36,7 @@ __all__ = [
     "Job",
     "JobContext",
     "JobFailedException",
+    "JobLogFilter",
     "JobState",
     "JobStatus",
     "KeyRefusedException",
@@ -47,4 +49,5 @@ __all__ = [
     "SnoozeException",
     "Step",
     "Worker",
+    "current_job",
 ]

@@ -14,7 +14,7 @@ from .errors import (
     RefusedException,
     ServerUnavailableException,
 )
-from .http import Backoff, Http, server_key, server_url
+from .http import ApiKey, Backoff, Http, server_key, server_url
 from .model import Artifact, Cancellation, Enqueued, Event, Job, JobState, JobStatus
 from .sse import stream
 
@@ -27,6 +27,9 @@ T = TypeVar("T")
 class Holdfast:
     """A client of one server: that of HOLDFAST_SERVER_URL and HOLDFAST_SERVER_API_KEY unless given.
 
+    ``api_key`` may be a function that has the key, so that it can be rotated: it is called for each
+    request, and once more when the server has refused what it had.
+
     Each call is repeated through outages and restarts of the server for ``retry_for`` seconds.
     That is safe: jobs carry ids that the client chose, and the server answers a repeated
     request as it answered the first.
@@ -35,7 +38,7 @@ class Holdfast:
     def __init__(
         self,
         url: str | None = None,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         *,
         retry_for: float = 30.0,
         tls: ssl.SSLContext | None = None,

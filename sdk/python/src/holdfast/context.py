@@ -64,6 +64,7 @@ class JobContext:
 
     def sleep(self, seconds: float) -> None:
         """As time.sleep, but ends with CancelledException when the handler should stop."""
+        _not_on_event_loop("sleep", "await asyncio.sleep(…)")
         if self._signal.wait(seconds):
             self._signal.check()
 
@@ -78,13 +79,19 @@ class JobContext:
 
     def event(self, kind: str, data: Any = None) -> None:
         """Adds an entry to the job's timeline and returns once it is durable."""
+        _not_on_event_loop("event", "await ctx.event_async(…)")
         self._channel.event(kind, {} if data is None else data)
+
+    async def event_async(self, kind: str, data: Any = None) -> None:
+        """The same for async handlers: others go on meanwhile."""
+        await asyncio.to_thread(self.event, kind, data)
 
     def publish(self, name: str, file: str | os.PathLike[str] | bytes) -> Artifact:
         """Sends a file of at most 64 MiB to the server and returns once it is the job's artifact.
 
         ``file`` is its path or its content. A later file of the same name takes its place.
         """
+        _not_on_event_loop("publish", "await ctx.publish_async(…)")
         content = file if isinstance(file, bytes) else Path(file).read_bytes()
         if len(content) > ARTIFACT_BYTES:
             raise ValueError(
@@ -92,6 +99,10 @@ class JobContext:
                 "store it elsewhere and return a reference"
             )
         return self._channel.publish(name, content)
+
+    async def publish_async(self, name: str, file: str | os.PathLike[str] | bytes) -> Artifact:
+        """The same for async handlers: others go on meanwhile."""
+        return await asyncio.to_thread(self.publish, name, file)
 
     def snooze(self, seconds: float) -> SnoozeException:
         """``raise ctx.snooze(60)``: come back later, without using budget."""
@@ -108,8 +119,9 @@ class JobContext:
     def step(self, name: str | Step, body: Callable[..., Any], *args: Any, **kw: Any) -> Any:
         """Calls ``body`` unless an earlier attempt has done so, and keeps what it returns.
 
-        The result is JSON of at most 1 MiB. In an async handler, give an async function and
-        await the call. A ``Step`` in place of the name has a budget of attempts.
+        The result is JSON of at most 1 MiB, or of the ``result`` type of a ``Step``. In an async
+        handler, give an async function and await the call. A ``Step`` in place of the name has a
+        budget of attempts.
         """
         step = name if isinstance(name, Step) else Step(name)
         if self._steps is None:
@@ -131,7 +143,7 @@ class JobContext:
     def _step(self, steps: Steps, step: Step, body: Callable[..., T], args: Any, kw: Any) -> T:
         begun = steps.enter(step.name)
         if isinstance(begun, Done):
-            return cast(T, begun.value)
+            return cast(T, step.read(begun.value))
         for call in itertools.count(1):
             try:
                 result = body(*args, **kw)
@@ -143,7 +155,7 @@ class JobContext:
                     raise
             self.sleep(step.pause(call))
             begun = steps.again(begun)
-        steps.done(begun, result)
+        steps.done(begun, step.plain(result))
         return result
 
     async def _step_async(
@@ -151,7 +163,7 @@ class JobContext:
     ) -> T:
         begun = await asyncio.to_thread(steps.enter, step.name)
         if isinstance(begun, Done):
-            return cast(T, begun.value)
+            return cast(T, step.read(begun.value))
         for call in itertools.count(1):
             try:
                 result = await asyncio.wait_for(body(*args, **kw), step.timeout)
@@ -163,12 +175,17 @@ class JobContext:
                     raise
             await asyncio.sleep(step.pause(call))
             begun = await asyncio.to_thread(steps.again, begun)
-        await asyncio.to_thread(steps.done, begun, result)
+        await asyncio.to_thread(steps.done, begun, step.plain(result))
         return result
 
     def restarted(self) -> None:
         if self._steps is not None:
             self._steps.restart()
+
+
+def _not_on_event_loop(name: str, instead: str) -> None:
+    if _on_event_loop():
+        raise TypeError(f"ctx.{name} would hold up all async handlers: {instead} instead")
 
 
 def _on_event_loop() -> bool:

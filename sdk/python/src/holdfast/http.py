@@ -10,7 +10,7 @@ import random
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,22 +20,29 @@ from .errors import (
     RefusedException,
     ServerUnavailableException,
 )
+from .typed import plain
 
 JSON = "application/json"
 BYTES = "application/octet-stream"
 MAX_IDLE = 8
 
 
-def dump(value: object) -> str:
+def dump(value: object, default: Callable[[Any], Any] = plain) -> str:
     """Strict JSON: NaN and infinity are refused, as the server refuses them."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json.dumps(
+        value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=default
+    )
+
+
+ApiKey = str | Callable[[], str | None]
+"""An API key, or a function that has it: it is called for each request."""
 
 
 def server_url(given: str | None) -> str:
     return given or os.environ.get("HOLDFAST_SERVER_URL") or "http://127.0.0.1:8420"
 
 
-def server_key(given: str | None) -> str | None:
+def server_key(given: ApiKey | None) -> ApiKey | None:
     return given or os.environ.get("HOLDFAST_SERVER_API_KEY") or None
 
 
@@ -62,7 +69,7 @@ class Http:
     """One server and one credential. Safe to use from several threads."""
 
     def __init__(
-        self, url: str, token: str | None = None, *, context: ssl.SSLContext | None = None
+        self, url: str, token: ApiKey | None = None, *, context: ssl.SSLContext | None = None
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -107,8 +114,26 @@ class Http:
         content_type: str = JSON,
     ) -> bytes:
         """The same, and not decoded."""
+        headers = self.headers(token)
+        answer = self._exchange(method, path, body, timeout, headers, content_type)
+        if answer[0] == 401 and (fresh := self.headers(token)) != headers:
+            answer = self._exchange(method, path, body, timeout, fresh, content_type)
+        status, retry_after, content = answer
+        if status // 100 == 2:
+            return content
+        raise problem(status, retry_after, content)
+
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        timeout: float,
+        headers: dict[str, str],
+        content_type: str,
+    ) -> tuple[int, str | None, bytes]:
         with self.connection(timeout) as connection:
-            headers = self.headers(token)
+            headers = dict(headers)
             if body is not None:
                 headers["Content-Type"] = content_type
             connection.request(method, self.base + path, body, headers)
@@ -116,12 +141,10 @@ class Http:
             content = response.read()
             if response.will_close:
                 connection.close()
-        if response.status // 100 == 2:
-            return content
-        raise problem(response.status, response.headers.get("Retry-After"), content)
+        return response.status, response.headers.get("Retry-After"), content
 
     def headers(self, token: str | None = None) -> dict[str, str]:
-        bearer = token or self._token
+        bearer = token or (self._token() if callable(self._token) else self._token)
         accept = {"Accept": JSON}
         return accept | {"Authorization": f"Bearer {bearer}"} if bearer else accept
 

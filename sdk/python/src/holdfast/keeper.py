@@ -3,20 +3,69 @@
 from __future__ import annotations
 
 import logging
+import random
 import threading
 import time
 from collections.abc import Callable, Iterable
 
 from .attempt import Attempt
 from .errors import HoldfastException, ServerUnavailableException
-from .http import Backoff
-from .source import HeartbeatResult, JobSource
+from .source import Command, HeartbeatResult, JobSource
 from .stop import StopKind
 
 log = logging.getLogger("holdfast")
 
 TICK = 0.25
 COMMAND_INTERVAL = 2.0
+TOLERATED = 3
+
+
+class Link:
+    """How the heartbeats to one source fare."""
+
+    def __init__(self, source: JobSource) -> None:
+        self.source = source
+        self.failed_in_a_row = 0
+        self.retry_at = 0.0
+        self.interval = 1.0
+        self._degraded = False
+
+    def well(self) -> None:
+        if self._degraded:
+            self._degraded = False
+            log.info(
+                "HEARTBEAT_RECOVERED: heartbeats work again after %d failures",
+                self.failed_in_a_row,
+            )
+        self.failed_in_a_row = 0
+
+    def failed(self, attempts: int, error: Exception, took: float) -> None:
+        # A heartbeat that took as long as several intervals counts as several failures.
+        first = self.failed_in_a_row == 0
+        self.failed_in_a_row += max(1, int(took / self.interval))
+        # Sooner than after a whole interval: leases run out meanwhile.
+        asked = getattr(error, "retry_after", None) or 0.0
+        pause = self.interval / 4 * random.uniform(0.8, 1.2)
+        self.retry_at = time.monotonic() + max(pause, asked)
+        if self.failed_in_a_row > TOLERATED and not self._degraded:
+            self._degraded = True
+            log.warning(
+                "HEARTBEAT_DEGRADED: %d heartbeats in a row failed for %d %s; running jobs "
+                "continue (%s)",
+                self.failed_in_a_row,
+                attempts,
+                "job" if attempts == 1 else "jobs",
+                error,
+            )
+        elif isinstance(error, ServerUnavailableException):
+            log.debug("a heartbeat failed: %s", error)
+        elif first:
+            # Nothing is known to heal it, so it is told at once.
+            log.error("a heartbeat failed: %s", error, exc_info=_unexpected(error))
+
+
+def _unexpected(error: Exception) -> Exception | None:
+    return None if isinstance(error, HoldfastException) else error
 
 
 class LeaseKeeper:
@@ -32,7 +81,7 @@ class LeaseKeeper:
         self._overdue: dict[tuple[str, int], Attempt] = {}
         self._stopped = threading.Event()
         self._commands_at = 0.0
-        self._away = False
+        self._links: dict[JobSource, Link] = {}
         self._threads = [
             threading.Thread(target=self._beat_loop, name="holdfast-heartbeat", daemon=True),
             threading.Thread(target=self._watch_loop, name="holdfast-watch", daemon=True),
@@ -63,7 +112,6 @@ class LeaseKeeper:
         self._stopped.set()
 
     def _beat_loop(self) -> None:
-        backoff = Backoff(0.2, 2.0)
         while True:
             held = self.held()
             tick = min((one.interval / 4 for one in held), default=TICK)
@@ -72,31 +120,37 @@ class LeaseKeeper:
             try:
                 self._beat_due(held)
                 self._look_for_commands(held)
-                backoff.reset()
-                if self._away:
-                    self._away = False
-                    log.info("heartbeats are answered again")
-            except ServerUnavailableException as away:
-                if not self._away:
-                    self._away = True
-                    log.warning("heartbeats are not answered, trying again: %s", away)
-                self._stopped.wait(backoff.pause(away))
-            except HoldfastException as refused:
-                log.error("heartbeats are refused: %s", refused)
-                self._stopped.wait(backoff.pause())
             except Exception:
-                log.exception("a heartbeat failed")
-                self._stopped.wait(backoff.pause())
+                log.exception("the heartbeats")
 
     def _beat_due(self, held: list[Attempt]) -> None:
+        """A server that is away does not hold up the heartbeats to another one."""
         now = time.monotonic()
         due: dict[JobSource, list[Attempt]] = {}
         for one in held:
             if now - one.beat_at >= one.interval * 0.75:
                 due.setdefault(one.source, []).append(one)
+        busy = {one.source for one in held}
         for source, attempts in due.items():
-            for result in source.heartbeat(attempts):
+            link = self._links.setdefault(source, Link(source))
+            link.interval = min(one.interval for one in attempts)
+            self._beat(link, attempts)
+        for link in self._links.values():
+            if link.failed_in_a_row and link.source not in busy:
+                self._beat(link, [])
+
+    def _beat(self, link: Link, attempts: list[Attempt]) -> None:
+        now = time.monotonic()
+        if now < link.retry_at:
+            return
+        try:
+            if not attempts and not link.source.answers():
+                return
+            for result in link.source.heartbeat(attempts):
                 self._hear(result, now)
+            link.well()
+        except Exception as failure:
+            link.failed(len(attempts), failure, time.monotonic() - now)
 
     def _hear(self, result: HeartbeatResult, asked_at: float) -> None:
         attempt = result.attempt
@@ -116,7 +170,10 @@ class LeaseKeeper:
         slow = {one.source for one in held if one.interval > COMMAND_INTERVAL and not one.ended}
         self._commands_at = now
         for source in slow:
-            for task, number, reason, control in source.commands():
+            link = self._links.get(source)
+            if link is not None and link.failed_in_a_row:
+                continue  # heartbeats bring the cancels as well
+            for task, number, reason, control in _commands(source):
                 with self._lock:
                     attempt = self._held.get((task, number))
                 if attempt is None:
@@ -167,3 +224,11 @@ class LeaseKeeper:
             self.stop(attempt, StopKind.DEADLINE_EXCEEDED, "the job's deadline has passed")
         elif attempt.strict and now >= attempt.beat_at + attempt.lease:
             self.stop(attempt, StopKind.LEASE_LOST, "no heartbeat was answered for a lease")
+
+
+def _commands(source: JobSource) -> list[Command]:
+    try:
+        return source.commands()
+    except HoldfastException as failure:
+        log.debug("no commands: %s", failure)  # the heartbeat says what is wrong
+        return []

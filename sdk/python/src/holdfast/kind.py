@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
+import typing
 from collections.abc import Callable
 from typing import Any
 
 from .context import JobContext
 from .errors import FailedException, FailureCategory
+from .logs import current
 from .outcome import Outcome, of_exception, of_result
 from .steps import RestartHandler
 from .stop import StopSignal
+from .typed import is_model, read
 
 
 class Kind:
@@ -31,7 +33,7 @@ class Kind:
         self.process = process
         self.strict = strict
         self.is_async = inspect.iscoroutinefunction(function)
-        self._convert = payload
+        self._convert = payload or _annotated(function)
         self._arguments = _arguments(name, function)
         if process and self.is_async:
             raise ValueError(f"handler of {name!r}: a process runs a plain function, not async")
@@ -42,6 +44,7 @@ class Kind:
             )
 
     def perform(self, value: Any, context: JobContext, signal: StopSignal) -> Outcome:
+        current.set(context.job)  # until the thread begins with another job
         while True:
             try:
                 return of_result(self.function(*self._given(value, context)), signal)
@@ -51,6 +54,7 @@ class Kind:
                 return of_exception(error, signal)
 
     async def perform_async(self, value: Any, context: JobContext, signal: StopSignal) -> Outcome:
+        current.set(context.job)
         while True:
             try:
                 return of_result(await self.function(*self._given(value, context)), signal)
@@ -68,13 +72,20 @@ class Kind:
         convert = self._convert
         assert convert is not None
         try:
-            if dataclasses.is_dataclass(convert) and isinstance(convert, type):
-                names = {one.name for one in dataclasses.fields(convert)}
-                return convert(**{key: v for key, v in value.items() if key in names})
-            return convert(value)
+            return read(convert, value)
         except Exception as why:
             message = f"the payload does not fit {self.name!r}: {why}"
             raise FailedException(FailureCategory.DATA_QUALITY, "VALIDATION", message) from why
+
+
+def _annotated(function: Callable[..., Any]) -> Any:
+    """The type of the first argument, if that is one to make of JSON."""
+    try:
+        first = next(iter(inspect.signature(function).parameters))
+        hint = typing.get_type_hints(function).get(first)
+    except Exception:
+        return None  # a name that is not known here
+    return hint if is_model(hint) else None
 
 
 def _arguments(name: str, function: Callable[..., Any]) -> int:

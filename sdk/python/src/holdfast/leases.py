@@ -13,7 +13,7 @@ from .errors import FailureCategory, RefusedException
 from .http import BYTES, Http, dump
 from .model import Artifact
 from .outcome import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, failed
-from .source import HeartbeatResult, StepReport
+from .source import Command, HeartbeatResult, StepReport
 
 log = logging.getLogger("holdfast")
 
@@ -98,7 +98,11 @@ class LeaseSource:
                     results.append(HeartbeatResult(attempt, held, reason, control))
         return results
 
-    def commands(self) -> list[tuple[str, int, str | None, dict[str, Any] | None]]:
+    def answers(self) -> bool:
+        self.commands()
+        return True
+
+    def commands(self) -> list[Command]:
         worker = quote(self._worker, safe="")
         results = self._http.get(f"/v1/leases/commands?workerId={worker}", 5.0)["leases"]
         return [

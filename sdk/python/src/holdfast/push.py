@@ -26,6 +26,8 @@ REMEMBERED = 10_000
 SHORTEST_SECRET = 16
 
 Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 Answer = tuple[int, dict[str, Any]]
 
 REASONS = {
@@ -49,6 +51,7 @@ class PushReceiver:
         secrets: Sequence[str],
         worker: str,
         callback_url: str | None,
+        start: Callable[[], None],
         close: Callable[[], None],
         tls: ssl.SSLContext | None,
     ) -> None:
@@ -59,8 +62,11 @@ class PushReceiver:
         self._secrets = [f"Bearer {one}".encode() for one in secrets]
         self._worker = worker
         self._callback_url = callback_url
+        self._start = start
         self._close = close
         self._tls = tls
+        self.asgi = AsgiApplication(self.receive, start, close)
+        """An ASGI application."""
         self._lock = threading.Lock()
         self._sources: dict[str, TaskSource] = {}
         self._seen: OrderedDict[str, None] = OrderedDict()
@@ -82,6 +88,7 @@ class PushReceiver:
             known = ", ".join(sorted(self._kinds))
             message = f"no handler for kind {kind!r}; there are {known}"
             return 404, {"error": "no_handler", "message": message}
+        self._start()
         with self._lock:
             if dispatch not in self._seen:
                 if self._engine.free(0.0) == 0:
@@ -119,21 +126,37 @@ class PushReceiver:
         start_response(f"{status} {REASONS[status]}", headers)
         return [content]
 
-    async def asgi(
+
+class AsgiApplication:
+    """An object and not a method: uvicorn takes a bound method for an ASGI 2 application."""
+
+    def __init__(
         self,
-        scope: Message,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
+        receive: Callable[[str, str, bytes], Answer],
+        start: Callable[[], None],
+        close: Callable[[], None],
     ) -> None:
+        self._receive = receive
+        self._start = start
+        self._close = close
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
-            return
-        if scope["type"] != "http":
+        elif scope["type"] == "http":
+            await self._http(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1003})
+        else:
             raise ValueError(f"{scope['type']} is not served: tasks are sent by HTTP")
+
+    async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
         body = bytearray()
         more = True
         while more and len(body) <= MOST_BYTES:
             message = await receive()
+            if message["type"] == "http.disconnect":
+                return
             body += message.get("body", b"")
             more = message.get("more_body", False)
         headers = {name.lower(): value for name, value in scope["headers"]}
@@ -141,7 +164,7 @@ class PushReceiver:
         if len(body) > MOST_BYTES:
             status, said = 413, _too_large()
         else:
-            status, said = self.receive(scope["method"], authorization, bytes(body))
+            status, said = self._receive(scope["method"], authorization, bytes(body))
         content = dump(said).encode()
         answered = [
             (name.lower().encode(), value.encode())
@@ -150,14 +173,11 @@ class PushReceiver:
         await send({"type": "http.response.start", "status": status, "headers": answered})
         await send({"type": "http.response.body", "body": content})
 
-    async def _lifespan(
-        self,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
-    ) -> None:
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
+                self._start()
                 await send({"type": "lifespan.startup.complete"})
             else:
                 await asyncio.to_thread(self._close)

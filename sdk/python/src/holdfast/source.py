@@ -10,6 +10,9 @@ from .attempt import Attempt
 from .model import Artifact
 from .outcome import Outcome
 
+Command = tuple[str, int, str | None, dict[str, Any] | None]
+"""Job, attempt, the reason of a cancel and what operators ask."""
+
 
 @dataclass(frozen=True)
 class HeartbeatResult:
@@ -43,7 +46,11 @@ class JobSource(Protocol):
 
     def heartbeat(self, attempts: Sequence[Attempt]) -> list[HeartbeatResult]: ...
 
-    def commands(self) -> list[tuple[str, int, str | None, dict[str, Any] | None]]: ...
+    def answers(self) -> bool:
+        """Asks without an attempt to tell of; False when there is nothing to ask."""
+        ...
+
+    def commands(self) -> list[Command]: ...
 
     def settle(self, ends: Sequence[tuple[Attempt, Outcome]]) -> list[bool]: ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from .errors import CancelledException, FailedException, SnoozeException
 from .http import dump
 from .source import StepReport
 from .stop import StopSignal
+from .typed import plain, read
 
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/-]{0,99}")
 SIGNATURE_CHARS = 1_000
@@ -36,6 +38,8 @@ class Step:
     attempts: int = 1
     delay: float = 1.0
     timeout: float | None = None
+    result: Any = None
+    """The type of its result, such as a dataclass, for when it comes from the checkpoint."""
 
     def __post_init__(self) -> None:
         if self.attempts < 1 or self.delay < 0 or (self.timeout is not None and self.timeout <= 0):
@@ -43,6 +47,19 @@ class Step:
                 f"step {self.name!r}: attempts must be 1 or more, delay 0 or more seconds, and "
                 "timeout more than 0 seconds"
             )
+
+    def plain(self, result: Any) -> Any:
+        """What to keep of the result: without a type it must be what it will be when it is read."""
+        return json.loads(dump(result, plain if self.result is not None else self._typeless))
+
+    def _typeless(self, value: Any) -> Any:
+        raise TypeError(
+            f"step {self.name!r} returned a {type(value).__name__}, and a later attempt would get "
+            f"JSON: give its type, as in Step({self.name!r}, result={type(value).__name__})"
+        )
+
+    def read(self, checkpoint: Any) -> Any:
+        return checkpoint if self.result is None else read(self.result, checkpoint)
 
     def pause(self, call: int) -> float:
         """After this call of the body, counted from 1."""

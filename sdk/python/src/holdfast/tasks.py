@@ -16,7 +16,7 @@ from .errors import FailureCategory, RefusedException, ServerUnavailableExceptio
 from .http import BYTES, JSON, Http, dump
 from .model import Artifact
 from .outcome import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, failed
-from .source import HeartbeatResult, StepReport
+from .source import Command, HeartbeatResult, StepReport
 
 log = logging.getLogger("holdfast")
 
@@ -66,7 +66,10 @@ class TaskSource:
         cancel = reason if answer["shouldCancel"] else None
         return HeartbeatResult(attempt, True, cancel, answer.get("liveControl"))
 
-    def commands(self) -> list[tuple[str, int, str | None, dict[str, Any] | None]]:
+    def answers(self) -> bool:
+        return False  # only the token of a task can ask
+
+    def commands(self) -> list[Command]:
         return []
 
     def settle(self, ends: Sequence[tuple[Attempt, Outcome]]) -> list[bool]:

@@ -16,9 +16,10 @@ from typing import Any, TypeVar
 
 from .engine import Engine
 from .errors import ServerUnavailableException
-from .http import Http, server_key, server_url
+from .http import ApiKey, Http, server_key, server_url
 from .kind import Kind
 from .leases import LeaseSource
+from .logs import JobLogFilter
 from .poller import Poller
 from .push import PushReceiver
 
@@ -35,14 +36,14 @@ class Worker:
 
     ``lease`` is after how many seconds without a heartbeat its jobs are given to others;
     heartbeats are sent three times as often. ``poll`` is how often it looks for jobs that
-    nothing announces, such as retries.
+    nothing announces, such as retries. ``api_key`` may be a function that has the key.
     """
 
     def __init__(
         self,
         *queues: str,
         url: str | None = None,
-        api_key: str | None = None,
+        api_key: ApiKey | None = None,
         concurrency: int = 10,
         shutdown_timeout: float = 30.0,
         lease: float = 30.0,
@@ -87,7 +88,9 @@ class Worker:
 
         ``process`` runs it in a process of its own, for work that computes or holds the GIL.
         ``strict`` stops it when its lease may have run out, even if nobody has said so.
-        ``payload`` is a dataclass or a function that makes the handler's argument.
+        ``payload`` makes the handler's argument and checks it: a dataclass, a model of pydantic,
+        another type such as ``list[int]``, or a function. Unless given, it is the annotation of the
+        argument, when that is a dataclass or a model.
         """
 
         def register(function: F) -> F:
@@ -125,8 +128,8 @@ class Worker:
                 "put worker.run() below  if __name__ == '__main__':"
             )
         with self._lock:
-            if self._started:
-                raise RuntimeError("this worker was started before: make a new one")
+            if self._started or self._closed:
+                raise RuntimeError("this worker was started or closed before: make a new one")
             self._started = True
 
     def _check(self, source: LeaseSource) -> None:
@@ -169,11 +172,13 @@ class Worker:
     def close(self) -> None:
         """Leases nothing more, waits for running jobs, then stops the rest and gives them back."""
         with self._lock:
-            if not self._serving or self._closed:
+            if self._closed:
                 return
             self._closed = True
         self._stop.set()
         self._engine.drain()
+        if not self._serving:
+            return
         if self._poller is not None:
             log.info("%s stops; %d jobs are running", self.name, self._engine.running)
             self._poller.stop()
@@ -186,11 +191,24 @@ class Worker:
         With two secrets either is accepted, so that one can be replaced without a gap.
         """
         self._begin()
-        self._engine.start()
-        self._serving = True
         return PushReceiver(
-            self._engine, self._kinds, secrets_, self.name, callback_url, self.close, self._tls
+            self._engine,
+            self._kinds,
+            secrets_,
+            self.name,
+            callback_url,
+            self._serve_pushed,
+            self.close,
+            self._tls,
         )
+
+    def _serve_pushed(self) -> None:
+        """With the first request: threads do not outlive the fork of a web server."""
+        with self._lock:
+            if self._serving or self._closed:
+                return
+            self._engine.start()
+            self._serving = True
 
     def stats(self) -> dict[str, int]:
         """started, settled, refused and given_up since the start; running and unsettled now."""
@@ -206,6 +224,7 @@ class Worker:
 def _log_somewhere() -> None:
     if not log.hasHandlers():
         handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s%(in_job)s"))
+        handler.addFilter(JobLogFilter())
         log.addHandler(handler)
         log.setLevel(logging.INFO)

@@ -37,7 +37,7 @@ final class SdkScript {
   void run() {
     ProcessBuilder builder = new ProcessBuilder(command).directory(ROOT.toFile());
     Launch.clean(builder.environment());
-    builder.environment().put("HOLDFAST_PROGRAM", AssembledProgram.jar().getParent().toString());
+    builder.environment().put("CONFORMANCE_PROGRAM", AssembledProgram.jar().getParent().toString());
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     builder.environment().put("CONFORMANCE_JAVA_OPTS", AssembledProgram.workerOptions());
     builder.environment().putAll(environment);
