@@ -7,16 +7,15 @@ import dev.holdfast.simulation.compare.Comparison;
 import dev.holdfast.simulation.compare.Races;
 import dev.holdfast.simulation.compare.RandomCalls;
 import dev.holdfast.simulation.kernel.Scheduler;
-import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.testkit.Extent;
 import org.junit.jupiter.api.Test;
 
 /** The model and PostgreSQL answer the same calls the same, and have the same rows afterwards. */
-@OnlyWithAll
 class ComparisonTest {
   @Test
   void random_calls_do_the_same_on_the_model_and_on_postgresql() throws Exception {
     try (Comparison on = new Comparison()) {
-      for (long seed = 1; seed <= 20; seed++) {
+      for (long seed = 1; seed <= (Extent.isAll() ? Extent.of(20, 40) : 14); seed++) {
         assertThat(on.differs(RandomCalls.of(seed, 200))).as("seed %d", seed).isNull();
       }
     }
@@ -36,7 +35,7 @@ class ComparisonTest {
   @Test
   void two_calls_at_once_do_what_one_after_the_other_would() throws Exception {
     try (Comparison on = new Comparison()) {
-      assertThat(new Races(on).differs(1, 40)).isNull();
+      assertThat(new Races(on).differs(1, Extent.isAll() ? Extent.of(40, 80) : 20)).isNull();
     }
   }
 }

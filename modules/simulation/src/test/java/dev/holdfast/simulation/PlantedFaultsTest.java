@@ -16,6 +16,7 @@ import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
@@ -49,8 +50,24 @@ class PlantedFaultsTest {
   }
 
   @Test
-  void there_are_thirteen() {
-    assertThat(faults()).hasSize(13).doesNotHaveDuplicates();
+  void there_are_eighteen() {
+    assertThat(faults()).hasSize(18).doesNotHaveDuplicates();
+  }
+
+  /** Otherwise a rule could be switched off, and nobody would notice. */
+  @ParameterizedTest
+  @CsvSource({
+    "lease-loss-not-told, after it lost its lease",
+    "cancel-not-told, that it is cancelled",
+    "claim-with-a-short-lease, of a strict kind overlap",
+    "strict-kind-released, is released while its handler runs",
+    "not-released-at-the-end, has stopped and still holds"
+  })
+  void a_planted_fault_is_found_by_the_rule_that_it_aims_at(String name, String said)
+      throws Exception {
+    PlantedSearch.Result result = new PlantedSearch(CHECKOUT).search(PlantedFault.named(name));
+    System.out.println(result);
+    assertThat(result.found()).contains(said);
   }
 
   @ParameterizedTest

@@ -69,7 +69,8 @@ class SimulationTest {
   }
 
   private static int seeds(Simulator simulator) {
-    return simulator.name().equals("workers") ? Extent.of(1_000, 3_000) : Extent.of(200, 1_000);
+    int most = simulator.name().equals("workers") ? Extent.of(1_000, 3_000) : Extent.of(200, 1_000);
+    return Extent.isAll() ? most : most / 5;
   }
 
   @Test

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 
 /** All that can be broken. */
 public final class Faults {
+  private static final Duration SNAPSHOT_COUNTS_AFTER = Duration.ofSeconds(2);
   private static final Duration BEYOND_THE_LEASE = ChaosKinds.LEASE.plusSeconds(3);
 
   private Faults() {}
@@ -227,17 +228,25 @@ public final class Faults {
 
   // ---- load
 
+  /** Another fault may end it before its time. */
   private static boolean heldSnapshot(Target target, Random random) throws Exception {
+    long since = System.nanoTime();
+    long until = since + Duration.ofMillis(5_000L + random.nextInt(5_000)).toNanos();
     try (Connection connection = target.database().direct().getConnection()) {
       connection.setAutoCommit(false);
       connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
       try (Statement statement = connection.createStatement()) {
         statement.execute("SELECT count(*) FROM holdfast.job");
+        while (System.nanoTime() < until) {
+          Thread.sleep(100);
+          statement.execute("SELECT 1");
+        }
       }
-      Thread.sleep(5_000L + random.nextInt(5_000));
       connection.rollback();
+      return true;
+    } catch (SQLException ended) {
+      return System.nanoTime() - since > SNAPSHOT_COUNTS_AFTER.toNanos();
     }
-    return true;
   }
 
   private static Fault.Strike statement(String sql) {

@@ -210,10 +210,16 @@ final class MachineFaults {
       return false;
     }
     try {
-      return target.fleet().freezing(pid) && killedByLimit(group, pid, random);
+      if (!target.fleet().freezing(pid)) {
+        return false;
+      }
+      try {
+        return killedByLimit(group, pid, random);
+      } finally {
+        group.empty();
+        target.fleet().thawed(pid);
+      }
     } finally {
-      group.empty();
-      target.fleet().thawed(pid);
       MEMORY.unlock();
     }
   }

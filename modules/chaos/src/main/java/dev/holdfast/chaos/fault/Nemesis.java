@@ -1,5 +1,6 @@
 package dev.holdfast.chaos.fault;
 
+import dev.holdfast.chaos.check.Finding;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,9 @@ public final class Nemesis implements Disruption, AutoCloseable {
 
   /** One entry of the schedule. */
   public record Entry(Duration at, Fault fault, long seed) {}
+
+  /** One that had so many turns and never happened is broken itself; others may do in its way. */
+  static final int TURNS = 10;
 
   private final List<Entry> schedule;
   private final Target target;
@@ -100,6 +104,25 @@ public final class Nemesis implements Disruption, AutoCloseable {
   @Override
   public synchronized Map<String, Integer> happened() {
     return new TreeMap<>(happened);
+  }
+
+  @Override
+  public List<Finding> findings() {
+    return List.of(finding(schedule, happened()));
+  }
+
+  /** In a short run a fault may not happen because others come in between: that breaks no rule. */
+  static Finding finding(List<Entry> schedule, Map<String, Integer> happened) {
+    Map<String, Integer> turns = new TreeMap<>();
+    schedule.forEach(entry -> turns.merge(entry.fault().name(), 1, Integer::sum));
+    turns.values().removeIf(count -> count < TURNS);
+    return new Finding(
+        "every fault that had " + TURNS + " turns happened",
+        turns.size(),
+        turns.keySet().stream()
+            .filter(name -> happened.getOrDefault(name, 0) == 0)
+            .map(name -> name + " did not")
+            .toList());
   }
 
   @Override

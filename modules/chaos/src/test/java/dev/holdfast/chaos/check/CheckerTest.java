@@ -47,7 +47,14 @@ class CheckerTest {
             + "ALTER VIEW chaos.ended ALTER started_at SET DEFAULT now();"
             + "ALTER VIEW chaos.ended ALTER outcome SET DEFAULT 'CRASHED';"
             + "ALTER VIEW chaos.ended ALTER worker_id SET DEFAULT 'w';"
-            + "ALTER VIEW chaos.ended ALTER started_event_number SET DEFAULT 2");
+            + "ALTER VIEW chaos.ended ALTER started_event_number SET DEFAULT 2;"
+            + "CREATE VIEW chaos.published AS SELECT job_id, attempt, name, store, size, sha256,"
+            + " published_at FROM holdfast.artifact;"
+            + "ALTER VIEW chaos.published ALTER name SET DEFAULT 'out';"
+            + "ALTER VIEW chaos.published ALTER store SET DEFAULT 's';"
+            + "ALTER VIEW chaos.published ALTER size SET DEFAULT 0;"
+            + "ALTER VIEW chaos.published ALTER sha256 SET DEFAULT repeat('0', 64);"
+            + "ALTER VIEW chaos.published ALTER published_at SET DEFAULT now()");
     holdfast = Holdfast.on(database.direct());
   }
 
@@ -95,6 +102,7 @@ class CheckerTest {
       each attempt has one end | plain | UPDATE holdfast.job SET END attempt = 2 WHERE id = $
       each attempt has one end | plain | UPDATE holdfast.job SET END attempt = 1 WHERE id = $; INSERT INTO chaos.ended VALUES ($, 1, now())
       an artifact is of the attempt that holds the job, and there | artifact | UPDATE holdfast.job SET END attempt = 1 WHERE id = $
+      an artifact is of the attempt that holds the job, and there | artifact | UPDATE holdfast.job SET END attempt = 1 WHERE id = $; INSERT INTO chaos.published VALUES ($, 2)
       """)
   void a_broken_rule_is_found(String rule, String kind, String breaking) throws Exception {
     JobId job = enqueue(kind);
@@ -201,7 +209,8 @@ class CheckerTest {
     }
     assertThat(checker(ledger).uniqueKeys().violations()).hasSize(1);
     execute(
-        "UPDATE holdfast.job SET END attempt = 1 WHERE id = $",
+        "UPDATE holdfast.job SET END attempt = 1 WHERE id = $;"
+            + "UPDATE holdfast.job SET finished_at = now() + interval '1 minute' WHERE id = $",
         ledger.uniqueKeys().get("twice").getFirst().job());
     assertThat(checker(ledger).uniqueKeys().violations()).hasSize(1);
     execute(
@@ -317,6 +326,19 @@ class CheckerTest {
       connection.setClientInfo("ApplicationName", "holdfast");
       assertThat(violations(rule)).anyMatch(it -> it.startsWith("backend "));
       connection.setClientInfo("ApplicationName", "");
+    }
+    assertThat(violations(rule)).isEmpty();
+  }
+
+  @Test
+  void a_transaction_that_was_left_open_is_found() throws Exception {
+    String rule = "no connection, transaction or lock is left";
+    try (Connection connection = database.direct().getConnection();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.execute("SELECT 1");
+      assertThat(violations(rule)).singleElement().asString().contains("idle in transaction");
+      connection.rollback();
     }
     assertThat(violations(rule)).isEmpty();
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class NemesisTest {
@@ -24,6 +25,21 @@ class NemesisTest {
     List<Fault> faults = Faults.all();
     assertThat(schedule(faults, 7).stream().map(entry -> entry.fault().name()))
         .containsAll(faults.stream().map(Fault::name).toList());
+  }
+
+  @Test
+  void a_fault_that_never_happened_breaks_a_rule_only_if_it_had_ten_turns() {
+    List<Fault> faults = Faults.all().subList(0, 2);
+    String never = faults.getFirst().name();
+    Map<String, Integer> happened = Map.of(never, 0, faults.getLast().name(), 7);
+    List<Nemesis.Entry> schedule =
+        Nemesis.schedule(faults, 7, Duration.ofMinutes(1), 60).stream()
+            .filter(entry -> entry.fault().name().equals(never))
+            .toList();
+    assertThat(Nemesis.finding(schedule.subList(0, 9), happened).holds()).isTrue();
+    assertThat(Nemesis.finding(schedule.subList(0, 10), happened).violations())
+        .containsExactly(never + " did not");
+    assertThat(Nemesis.finding(schedule.subList(0, 10), Map.of(never, 1)).holds()).isTrue();
   }
 
   @Test

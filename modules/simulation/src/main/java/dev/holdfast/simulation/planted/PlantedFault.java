@@ -51,7 +51,12 @@ public record PlantedFault(String name, String what, Tool foundBy, List<Change> 
           "gap-in-sse",
           "artifact-after-lease-loss",
           "scrubber-off-for-one-sink",
-          "batch-settle-without-its-claim");
+          "batch-settle-without-its-claim",
+          "lease-loss-not-told",
+          "cancel-not-told",
+          "claim-with-a-short-lease",
+          "strict-kind-released",
+          "not-released-at-the-end");
 
   public static List<PlantedFault> all() {
     return NAMES.stream().map(PlantedFault::named).toList();

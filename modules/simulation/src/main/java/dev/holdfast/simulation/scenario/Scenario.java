@@ -188,7 +188,8 @@ public final class Scenario {
             new Scratch(Path.of("scratch"), false),
             store,
             new Healing(Budgets.DEFAULT, text -> text.replace(Rules.SECRET, "***")),
-            Duration.ofSeconds(60));
+            Duration.ofSeconds(60),
+            WorkerOptions.DEFAULT_FAILURE_LOG);
     Worker worker =
         new Worker(
             new SimulatedSource(queue, network, rules, notifications, self.name()),

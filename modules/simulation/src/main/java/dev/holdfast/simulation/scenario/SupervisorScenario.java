@@ -256,6 +256,8 @@ public final class SupervisorScenario {
     }
     List<Long> times = restarts.computeIfAbsent(component, each -> new ArrayList<>());
     times.add(now);
+    Instant anew = database.restartRead(component);
+    times.removeIf(at -> Instant.ofEpochSecond(0, at).isBefore(anew));
     long within =
         times.stream().filter(at -> now - at < POLICY.rapidWindow().toNanos() - SECOND).count();
     if (within > POLICY.rapidLimit()) {

@@ -38,6 +38,7 @@ public final class Database {
     Instant lastSeen = Instant.EPOCH;
     boolean paused;
     int restarts;
+    int totalRestarts;
     @Nullable Integer exitCode;
     @Nullable String reason;
   }
@@ -46,6 +47,7 @@ public final class Database {
   final List<dev.holdfast.model.command.WorkerCommand> commands = new ArrayList<>();
   final Set<String> recovered = new HashSet<>();
   private final Map<String, Instant> commandRead = new HashMap<>();
+  private final Map<String, Instant> restartRead = new HashMap<>();
   private final Way way;
   private final Watch watch;
   private final Supplier<Instant> now;
@@ -102,13 +104,23 @@ public final class Database {
 
   /** Hands out the commands that are not done. */
   List<dev.holdfast.model.command.WorkerCommand> openCommands() {
-    commands.forEach(each -> commandRead.put(each.component(), now()));
+    for (dev.holdfast.model.command.WorkerCommand each : commands) {
+      commandRead.put(each.component(), now());
+      if (each.action() == dev.holdfast.model.command.WorkerCommand.Action.RESTART) {
+        restartRead.put(each.component(), now());
+      }
+    }
     return List.copyOf(commands);
   }
 
   /** When the supervisor last read a command for a component: not before an outage was over. */
   public Instant commandRead(String component) {
     return commandRead.getOrDefault(component, Instant.MIN);
+  }
+
+  /** When it last read a restart: the restarts before it count no longer. */
+  public Instant restartRead(String component) {
+    return restartRead.getOrDefault(component, Instant.MIN);
   }
 
   /** A process reports; false when another incarnation has its row. */
@@ -153,6 +165,7 @@ public final class Database {
                     null,
                     row.paused,
                     row.restarts,
+                    row.totalRestarts,
                     null,
                     null,
                     row.exitCode,

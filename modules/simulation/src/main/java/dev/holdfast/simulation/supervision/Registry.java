@@ -46,7 +46,7 @@ public final class Registry {
       return row == null || row.incarnation != place.incarnation() ? null : row;
     }
 
-    public void starting(Place place, int restarts, boolean paused) {
+    public void starting(Place place, int restarts, int totalRestarts, boolean paused) {
       Database database = Database.current();
       database.write(
           "starting",
@@ -59,6 +59,7 @@ public final class Registry {
             row.lastSeen = database.now();
             row.paused = paused;
             row.restarts = restarts;
+            row.totalRestarts = totalRestarts;
           });
     }
 
