@@ -85,6 +85,25 @@ class ProgramsTest {
   }
 
   @Test
+  void programs_do_not_see_secrets_in_the_environment_of_their_worker(World world)
+      throws IOException {
+    Path seen = world.folder().resolve("seen");
+    Files.writeString(
+        world.folder().resolve("holdfast.yaml"),
+        """
+        handlers:
+          curious:
+            command: [sh, -c, 'tr "\\0" "\\n" < /proc/$PPID/environ > %s; cat /proc/$PPID/comm >> %1$s']
+        """
+            .formatted(seen));
+    world.worker().env("A_KEY", "correct-horse").start();
+    world.await(world.enqueue("curious", Map.of()), JobState.SUCCEEDED);
+    assertThat(Files.readString(seen))
+        .contains("PATH=/", "A_KEY=\n", "java\n")
+        .doesNotContain("correct-horse", "postgresql:");
+  }
+
+  @Test
   @OnlyWithRelease
   void the_scratch_folder_of_a_failed_job_can_be_inspected_and_cleaned_up(World world)
       throws IOException {

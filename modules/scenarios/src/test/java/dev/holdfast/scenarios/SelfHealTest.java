@@ -140,11 +140,13 @@ class SelfHealTest {
               2.0,
               heal + "exhausted_total class:deterministic_contract,strategy:fail",
               1.0,
-              "task.step.wall_timeout_total ",
+              "task.step.wall_timeout_total class:stuck_no_progress,strategy:soft_reset",
               1.0,
-              "task.step.idle_timeout_total ",
+              "task.step.idle_timeout_total class:stuck_no_progress,strategy:soft_reset",
               1.0,
-              "task.step.no_progress_total ",
+              "task.step.no_progress_total class:stuck_no_progress,strategy:hard_reset",
+              1.0,
+              heal + "recovered_total class:stuck_no_progress,strategy:hard_reset",
               1.0);
       // At least: a machine that stands still for a while looks like a step that hangs.
       Map<String, Double> counted = counted(socket, expected);
@@ -170,7 +172,8 @@ class SelfHealTest {
     while (System.nanoTime() < end
         && !(expected.entrySet().stream()
                 .allMatch(each -> sums.getOrDefault(each.getKey(), 0.0) >= each.getValue())
-            && sums.containsKey("task.step.duration_seconds outcome:done"))) {
+            && sums.containsKey(
+                "task.step.duration_seconds class:none,outcome:done,strategy:none"))) {
       try {
         socket.receive(packet);
       } catch (SocketTimeoutException silence) {
@@ -187,7 +190,8 @@ class SelfHealTest {
                       Double.parseDouble(each.group(2)),
                       Double::sum));
     }
-    assertThat(sums).containsKey("task.step.duration_seconds outcome:done");
+    assertThat(sums)
+        .containsKey("task.step.duration_seconds class:none,outcome:done,strategy:none");
     return sums;
   }
 

@@ -4,6 +4,7 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.OnlyWithRelease;
 import dev.holdfast.testkit.page.Browser;
 import java.io.IOException;
@@ -182,14 +183,19 @@ class FreshCloneTest {
 
   @Test
   @Order(5)
-  void after_ctrl_c_no_process_is_left_and_a_restart_keeps_all_jobs() {
+  void after_ctrl_c_no_process_is_left() {
     dev.signal("INT");
     assertThat(dev.awaitExit(SOON)).as("%s", dev.lines()).isZero();
     assertThat(dev.lines()).endsWith("stopped");
     assertThat(NewUser.left(mark)).isEmpty();
     assertThat(NewUser.isFree(port)).isTrue();
     assertThat(run("flock", "--nonblock", ".holdfast/lock", "true")).isEmpty();
+  }
 
+  @Test
+  @Order(6)
+  @OnlyWithAll
+  void a_restart_keeps_all_jobs() {
     ChildProcess again = begin("./holdfast", "dev");
     again.awaitLine("^ready in", SOON);
     assertThat(run("./holdfast", "jobs", "show", first).getFirst()).contains("SUCCEEDED");

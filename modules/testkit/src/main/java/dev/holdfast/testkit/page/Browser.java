@@ -23,6 +23,7 @@ import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.interactions.Actions;
 import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
@@ -200,6 +201,11 @@ public final class Browser implements AutoCloseable {
 
   public void type(String css, CharSequence... keys) {
     awaitElement(css).sendKeys(keys);
+  }
+
+  /** Moves the pointer there, and leaves it. */
+  public void point(String css) {
+    new Actions(driver).moveToElement(awaitElement(css)).perform();
   }
 
   public String focused() {

@@ -1,1 +1,2 @@
-CREATE TABLE x (id int PRIMARY KEY);
+CREATE SCHEMA holdfast;
+CREATE TABLE holdfast.x (id int PRIMARY KEY);
