@@ -6,10 +6,13 @@ import dev.holdfast.app.cli.WorkersTable;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.resource.InfoResource;
 import dev.holdfast.contract.resource.WorkerResource;
+import dev.holdfast.operate.diagnosis.ProblemText;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -36,7 +39,7 @@ public final class HealthCommand implements Callable<Integer> {
       } else {
         Terminal.println(health.about());
         Terminal.print(WorkersTable.of(health.workers()));
-        for (Operator.Health.Problem problem : health.problems()) {
+        for (Problem problem : problems(health)) {
           Terminal.println("- " + Terminal.oneLine(problem.message()));
           Terminal.println("  " + Terminal.oneLine(problem.hint()));
         }
@@ -54,7 +57,28 @@ public final class HealthCommand implements Callable<Integer> {
         health.about(),
         health.workers().workersPausedAt(),
         health.workers().workers().stream().map(WorkerResource::of).toList(),
-        health.problems());
+        problems(health));
+  }
+
+  private static List<Problem> problems(Operator.Health health) {
+    return health.problems().stream().map(Problem::of).toList();
+  }
+
+  /**
+   * One thing that is wrong.
+   *
+   * @param parameters what it is about
+   * @param hint what to do about it, with the command line
+   */
+  record Problem(String code, Map<String, Object> parameters, String message, String hint) {
+    /** In the words of this program, or of the server if that is newer and has other codes. */
+    static Problem of(InfoResource.Problem found) {
+      String code = found.code();
+      return ProblemText.of(code, found.parameters())
+          .map(text -> new Problem(code, found.parameters(), text.message(), text.cliHint()))
+          .orElseGet(
+              () -> new Problem(code, found.parameters(), found.message(), found.httpHint()));
+    }
   }
 
   /** What is printed as data. */
@@ -64,5 +88,5 @@ public final class HealthCommand implements Callable<Integer> {
       String about,
       @Nullable Instant workersPausedAt,
       List<WorkerResource> workers,
-      List<Operator.Health.Problem> problems) {}
+      List<Problem> problems) {}
 }

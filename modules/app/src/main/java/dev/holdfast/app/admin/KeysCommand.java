@@ -11,7 +11,7 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.KeyResource;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;

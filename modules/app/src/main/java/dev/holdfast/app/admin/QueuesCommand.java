@@ -10,7 +10,7 @@ import dev.holdfast.app.operate.KnownQueues;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;

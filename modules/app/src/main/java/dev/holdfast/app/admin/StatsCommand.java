@@ -2,7 +2,7 @@ package dev.holdfast.app.admin;
 
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.operate.ReadCommand;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Statistics;

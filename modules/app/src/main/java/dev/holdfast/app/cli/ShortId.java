@@ -2,7 +2,7 @@ package dev.holdfast.app.cli;
 
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.search.JobIdMatches;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.holdfast.app.cli;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.terminal.Terminal;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.EventResource;
 import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.model.job.JobEvent;

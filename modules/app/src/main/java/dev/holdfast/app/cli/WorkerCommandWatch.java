@@ -1,6 +1,6 @@
 package dev.holdfast.app.cli;
 
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.ops.WorkerView;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package dev.holdfast.app.cli;
 
 import dev.holdfast.app.setting.Durations;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerView;
 import java.time.Instant;

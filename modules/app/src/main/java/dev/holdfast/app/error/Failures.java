@@ -2,7 +2,7 @@ package dev.holdfast.app.error;
 
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.http.KeyRefusedException;
-import dev.holdfast.client.operate.OperatorException;
+import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.embedded.EmbeddedPostgresException;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.jdbc.DatabaseException;

@@ -9,7 +9,7 @@ import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;

@@ -5,7 +5,7 @@ import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.model.search.FailureGroups;
 import dev.holdfast.model.value.Text;
 import java.time.Instant;

@@ -8,7 +8,7 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobCursor;

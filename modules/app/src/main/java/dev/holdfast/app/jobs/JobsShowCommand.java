@@ -9,7 +9,7 @@ import dev.holdfast.app.cli.Watch;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.ArtifactResource;
 import dev.holdfast.contract.resource.AttemptResource;
 import dev.holdfast.contract.resource.DependenciesResource;

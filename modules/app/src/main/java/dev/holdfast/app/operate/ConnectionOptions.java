@@ -8,9 +8,9 @@ import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.client.http.ServerAddress;
-import dev.holdfast.client.operate.DatabaseOperator;
 import dev.holdfast.client.operate.HttpOperator;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.operate.LocalOperator;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,7 +54,7 @@ public final class ConnectionOptions {
       return new HttpOperator(settings.get(ClientConfig.URL), apiKey(settings));
     }
     Access access = Access.open(settings).checked();
-    return new DatabaseOperator(
+    return new LocalOperator(
         access.holdfast().queue(), settings.timings(), Version.text(), access::close);
   }
 

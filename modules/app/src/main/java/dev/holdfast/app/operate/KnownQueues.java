@@ -4,7 +4,7 @@ import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.config.WorkerConfig;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Statistics;

@@ -3,7 +3,7 @@ package dev.holdfast.app.operate;
 import dev.holdfast.app.cli.OutputOption;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.terminal.Terminal;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Mixin;
 

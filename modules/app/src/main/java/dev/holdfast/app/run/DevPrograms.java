@@ -7,10 +7,10 @@ import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.client.operate.DatabaseOperator;
-import dev.holdfast.client.operate.Operator;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.operate.LocalOperator;
 import dev.holdfast.process.Command;
 import dev.holdfast.process.NoSuchProgramException;
 import dev.holdfast.process.ProcessTree;
@@ -78,7 +78,7 @@ final class DevPrograms implements AutoCloseable {
       return given;
     }
     operator =
-        new DatabaseOperator(access.holdfast().queue(), Timings.DEFAULT, Version.text(), () -> {});
+        new LocalOperator(access.holdfast().queue(), Timings.DEFAULT, Version.text(), () -> {});
     key = operator.createKey("dev --with", Role.WORKER, null, null);
     return key.text();
   }

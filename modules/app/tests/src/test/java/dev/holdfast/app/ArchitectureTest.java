@@ -54,7 +54,8 @@ class ArchitectureTest {
           entry("supervisor", "model", "process", "queue"),
           entry("holdfast", "model", "queue", "redaction", "worker", "steps"),
           entry("contract", "model"),
-          entry("client", "model", "contract", "queue", "worker"),
+          entry("operate", "model", "contract", "queue"),
+          entry("client", "model", "contract", "worker"),
           entry("micrometer", "model", "queue", "worker", "holdfast"),
           entry("opentelemetry", "model", "worker", "holdfast"),
           entry("test", "model", "queue", "embedded", "holdfast"),
@@ -66,6 +67,7 @@ class ArchitectureTest {
               "worker",
               "redaction",
               "contract",
+              "operate",
               "holdfast",
               "micrometer"),
           entry(
@@ -82,6 +84,7 @@ class ArchitectureTest {
               "holdfast",
               "embedded",
               "contract",
+              "operate",
               "client",
               "server"));
 

@@ -3,6 +3,7 @@ package dev.holdfast.client.operate;
 import static dev.holdfast.client.http.ServerAddress.encoded;
 
 import dev.holdfast.client.http.Reply;
+import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.resource.ArtifactResource;
 import dev.holdfast.contract.resource.AttemptResource;
 import dev.holdfast.contract.resource.CancellationResource;

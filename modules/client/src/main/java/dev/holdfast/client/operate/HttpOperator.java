@@ -3,6 +3,7 @@ package dev.holdfast.client.operate;
 import static dev.holdfast.client.http.ServerAddress.encoded;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.resource.HistoryResource;
 import dev.holdfast.contract.resource.InfoResource;
@@ -277,7 +278,7 @@ public final class HttpOperator extends HttpJobOperator implements Operator {
             .formatted(
                 server, info.version(), info.database().version(), info.database().schemaVersion()),
         workers,
-        info.problems().stream().map(Health.Problem::of).toList());
+        info.problems());
   }
 
   private static String queuePath(String queue) {

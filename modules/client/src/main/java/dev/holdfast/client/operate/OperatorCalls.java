@@ -5,6 +5,7 @@ import dev.holdfast.client.http.ServerConnection;
 import dev.holdfast.client.http.ServerException;
 import dev.holdfast.contract.ConnectFailure;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.model.value.RefusedException;
 import java.net.URI;
 import java.time.Duration;

@@ -1,5 +1,5 @@
 /**
- * What an operator can do, on the database or through a server.
+ * What an operator can do, through a server.
  *
  * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
  */

@@ -3,10 +3,11 @@ package dev.holdfast.client.operate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.assertj.core.api.Assertions.tuple;
 
 import com.sun.net.httpserver.HttpServer;
-import dev.holdfast.client.operate.OperatorException.Reason;
+import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.OperatorException;
+import dev.holdfast.contract.operate.OperatorException.Reason;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
@@ -58,25 +59,6 @@ class HttpOperatorTest {
           exchange.close();
         });
     return new HttpOperator(url, key);
-  }
-
-  @Test
-  void a_problem_is_put_into_words_here_and_one_of_a_newer_server_has_the_words_of_that() {
-    String problems =
-        """
-        {"version": "1", "database": {"version": "18", "schemaVersion": 1}, "workers": [], "problems": [
-          {"code": "queue_paused", "parameters": {"queue": "tag", "jobs": 2}, "message": "m", "httpHint": "h"},
-          {"code": "moon_full", "parameters": {}, "message": "the moon is full", "httpHint": "wait"}]}
-        """;
-    try (Operator operator = answering(200, problems)) {
-      assertThat(operator.health().problems())
-          .extracting(Operator.Health.Problem::message, Operator.Health.Problem::hint)
-          .containsExactly(
-              tuple(
-                  "queue 'tag' is paused and 2 jobs wait in it",
-                  "resume it with 'holdfast queues resume tag'"),
-              tuple("the moon is full", "wait"));
-    }
   }
 
   private static String problem(String error) {

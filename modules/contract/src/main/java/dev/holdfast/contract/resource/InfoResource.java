@@ -1,6 +1,8 @@
 package dev.holdfast.contract.resource;
 
 import dev.holdfast.contract.json.Wire;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -28,7 +30,10 @@ public record InfoResource(String version, Database database, List<Problem> prob
   public record Problem(
       String code, Map<String, Object> parameters, String message, String httpHint) {
     public Problem {
-      parameters = parameters == null ? Map.of() : Map.copyOf(parameters);
+      parameters =
+          parameters == null
+              ? Map.of()
+              : Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
     }
   }
 }

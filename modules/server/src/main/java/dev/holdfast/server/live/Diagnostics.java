@@ -1,13 +1,13 @@
 package dev.holdfast.server.live;
 
 import dev.holdfast.model.attempt.Timings;
-import dev.holdfast.model.diagnosis.Diagnosis;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.operate.diagnosis.Diagnosis;
 import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.QueueAdmin;
 import java.util.ArrayList;

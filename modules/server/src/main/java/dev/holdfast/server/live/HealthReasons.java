@@ -1,8 +1,8 @@
 package dev.holdfast.server.live;
 
-import dev.holdfast.model.diagnosis.ProblemText;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.ProblemCode;
+import dev.holdfast.operate.diagnosis.ProblemText;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.time.Duration;
 import java.util.List;

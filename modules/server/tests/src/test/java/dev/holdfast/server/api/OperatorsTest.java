@@ -2,11 +2,10 @@ package dev.holdfast.server.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.client.operate.DatabaseOperator;
 import dev.holdfast.client.operate.HttpOperator;
-import dev.holdfast.client.operate.JobOperator;
-import dev.holdfast.client.operate.Operator;
-import dev.holdfast.client.operate.OperatorException;
+import dev.holdfast.contract.operate.JobOperator;
+import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.Deletion;
@@ -26,6 +25,7 @@ import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.search.SearchSyntax;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.operate.LocalOperator;
 import dev.holdfast.queue.QueueAdmin;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
@@ -55,7 +55,7 @@ class OperatorsTest extends ServerTest {
 
   OperatorsTest(TestDatabase db) {
     super(db);
-    direct = new DatabaseOperator(holdfast.queue(), Timings.DEFAULT, "test", () -> {});
+    direct = new LocalOperator(holdfast.queue(), Timings.DEFAULT, "test", () -> {});
     remote = new HttpOperator(server.url(), null);
   }
 

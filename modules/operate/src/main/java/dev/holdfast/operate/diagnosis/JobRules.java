@@ -1,0 +1,38 @@
+package dev.holdfast.operate.diagnosis;
+
+import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.ProblemCode;
+import dev.holdfast.model.ops.UnhandledKind;
+import dev.holdfast.model.ops.Warnings;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Jobs that failed lately, run under leases that no reaper ends, or have no handler. */
+final class JobRules implements Rule {
+  @Override
+  public List<Finding> check(Situation situation) {
+    Warnings warnings = situation.facts().warnings();
+    List<Finding> found = new ArrayList<>();
+    if (warnings.toxic() > 0) {
+      found.add(of(ProblemCode.TOXIC_JOBS, warnings.toxic()));
+    }
+    if (warnings.failed() > 0) {
+      found.add(of(ProblemCode.JOBS_FAILED, warnings.failed()));
+    }
+    if (warnings.overdue() > 0) {
+      found.add(of(ProblemCode.LEASES_OVERDUE, warnings.overdue()));
+    }
+    warnings.unhandled().forEach(kind -> found.add(unhandled(kind)));
+    return found;
+  }
+
+  private static Finding of(ProblemCode problem, long jobs) {
+    return Finding.of(problem).with(Finding.JOBS, jobs);
+  }
+
+  private static Finding unhandled(UnhandledKind kind) {
+    return of(ProblemCode.KIND_UNHANDLED, kind.jobs())
+        .with(Finding.QUEUE, kind.queue())
+        .with(Finding.KIND, kind.kind());
+  }
+}
