@@ -70,7 +70,6 @@ class InstalledLibraryTest {
             "holdfast-model",
             "holdfast-queue",
             "holdfast-redaction",
-            "holdfast-steps",
             "holdfast-worker");
 
     TestDatabase database = databases.empty();
@@ -95,7 +94,6 @@ class InstalledLibraryTest {
             "dev.holdfast:holdfast-model",
             "dev.holdfast:holdfast-queue",
             "dev.holdfast:holdfast-redaction",
-            "dev.holdfast:holdfast-steps",
             "dev.holdfast:holdfast-worker",
             "org.postgresql:postgresql",
             "org.slf4j:slf4j-api",

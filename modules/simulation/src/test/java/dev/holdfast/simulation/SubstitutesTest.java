@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.job.Job;
 import dev.holdfast.simulation.kernel.SimulationLoader;
-import dev.holdfast.steps.Budgets;
 import dev.holdfast.supervisor.Supervisor;
 import dev.holdfast.worker.Worker;
+import dev.holdfast.worker.steps.Budgets;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;

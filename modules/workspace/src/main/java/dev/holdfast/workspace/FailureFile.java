@@ -1,8 +1,8 @@
 package dev.holdfast.workspace;
 
 import dev.holdfast.model.value.Codec;
-import dev.holdfast.steps.FailedAttempt;
-import dev.holdfast.steps.Strategy;
+import dev.holdfast.worker.steps.FailedAttempt;
+import dev.holdfast.worker.steps.Strategy;
 import dev.holdfast.workspace.git.Synced;
 import java.io.IOException;
 import java.nio.file.Path;

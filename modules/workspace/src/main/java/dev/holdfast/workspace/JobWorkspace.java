@@ -1,10 +1,10 @@
 package dev.holdfast.workspace;
 
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.steps.FailureClass;
-import dev.holdfast.steps.PausedDuringRebuildException;
-import dev.holdfast.steps.StepException;
 import dev.holdfast.worker.artifact.FileTrees;
+import dev.holdfast.worker.steps.FailureClass;
+import dev.holdfast.worker.steps.PausedDuringRebuildException;
+import dev.holdfast.worker.steps.StepException;
 import dev.holdfast.workspace.git.Changes;
 import dev.holdfast.workspace.git.Git;
 import dev.holdfast.workspace.git.GitException;

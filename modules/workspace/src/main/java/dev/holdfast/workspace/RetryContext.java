@@ -1,7 +1,7 @@
 package dev.holdfast.workspace;
 
 import dev.holdfast.model.value.Text;
-import dev.holdfast.steps.Step;
+import dev.holdfast.worker.steps.Step;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;

@@ -3,7 +3,7 @@ package dev.holdfast.workspace;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.steps.Step;
+import dev.holdfast.worker.steps.Step;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

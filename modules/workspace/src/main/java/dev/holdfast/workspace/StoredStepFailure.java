@@ -2,10 +2,10 @@ package dev.holdfast.workspace;
 
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.steps.FailedAttempt;
-import dev.holdfast.steps.FailureClass;
-import dev.holdfast.steps.Step;
-import dev.holdfast.steps.Strategy;
+import dev.holdfast.worker.steps.FailedAttempt;
+import dev.holdfast.worker.steps.FailureClass;
+import dev.holdfast.worker.steps.Step;
+import dev.holdfast.worker.steps.Strategy;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;

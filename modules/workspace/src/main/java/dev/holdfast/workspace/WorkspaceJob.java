@@ -4,7 +4,7 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
-import dev.holdfast.steps.Budgets;
+import dev.holdfast.worker.steps.Budgets;
 import dev.holdfast.workspace.git.Repository;
 import java.time.Duration;
 import java.util.HashMap;

@@ -7,7 +7,7 @@ import dev.holdfast.app.setting.Concern;
 import dev.holdfast.app.setting.Setting;
 import dev.holdfast.app.setting.SettingType;
 import dev.holdfast.app.setting.SettingValues;
-import dev.holdfast.steps.Budgets;
+import dev.holdfast.worker.steps.Budgets;
 import java.time.Duration;
 import java.util.List;
 

@@ -36,7 +36,6 @@ class PublicApiTest {
           "model",
           "queue",
           "worker",
-          "steps",
           "redaction",
           "process",
           "programs",

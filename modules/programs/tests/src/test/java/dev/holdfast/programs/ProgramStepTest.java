@@ -7,7 +7,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.steps.Budgets;
+import dev.holdfast.worker.steps.Budgets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

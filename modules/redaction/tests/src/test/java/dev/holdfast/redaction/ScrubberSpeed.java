@@ -11,7 +11,7 @@ final class ScrubberSpeed {
   private static final int ROUNDS = 8;
   private static final List<String> BUILD =
       List.of(
-          "[INFO] --- compiler:3.16.0:compile (default-compile) @ holdfast-steps ---",
+          "[INFO] --- compiler:3.16.0:compile (default-compile) @ holdfast-worker ---",
           "[INFO] Compiling 214 source files with javac [debug release 21] to target/classes",
           "Downloading from central: https://packages.example.org/maven2/org/x/1.0/x-1.0.pom",
           "\tat org.junit.platform.engine.support.hierarchical.NodeTestTask.run(NodeTestTask.java:95)",

@@ -24,7 +24,6 @@ public final class SimulationLoader extends URLClassLoader {
       List.of(
           "dev.holdfast.model.",
           "dev.holdfast.worker.",
-          "dev.holdfast.steps.",
           "dev.holdfast.supervisor.",
           "dev.holdfast.queue.",
           "dev.holdfast.simulation.queue.",

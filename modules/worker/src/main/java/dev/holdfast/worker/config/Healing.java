@@ -1,6 +1,6 @@
 package dev.holdfast.worker.config;
 
-import dev.holdfast.steps.Budgets;
+import dev.holdfast.worker.steps.Budgets;
 import java.util.function.UnaryOperator;
 
 /**

@@ -5,7 +5,7 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.PayloadType;
-import dev.holdfast.steps.Budgets;
+import dev.holdfast.worker.steps.Budgets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

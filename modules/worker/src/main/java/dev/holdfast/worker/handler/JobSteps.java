@@ -2,15 +2,15 @@ package dev.holdfast.worker.handler;
 
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepStatus;
-import dev.holdfast.steps.Budgets;
-import dev.holdfast.steps.ReceivedCommands;
-import dev.holdfast.steps.StepLoop;
+import dev.holdfast.worker.steps.Budgets;
+import dev.holdfast.worker.steps.ReceivedCommands;
+import dev.holdfast.worker.steps.StepLoop;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * The steps of a job, for a handler that implements {@link dev.holdfast.steps.Step} itself. Other
- * handlers use {@link JobContext#step}.
+ * The steps of a job, for a handler that implements {@link dev.holdfast.worker.steps.Step} itself.
+ * Other handlers use {@link JobContext#step}.
  */
 public interface JobSteps {
   /** Reads from the job source what attempts before this one have done. */

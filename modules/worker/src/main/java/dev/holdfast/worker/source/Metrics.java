@@ -1,8 +1,8 @@
 package dev.holdfast.worker.source;
 
 import dev.holdfast.model.job.Failure;
-import dev.holdfast.steps.StepLoop;
-import dev.holdfast.steps.StepMetrics;
+import dev.holdfast.worker.steps.StepLoop;
+import dev.holdfast.worker.steps.StepMetrics;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.holdfast.worker.source;
 
-import dev.holdfast.steps.FailureClass;
-import dev.holdfast.steps.StepLoop;
-import dev.holdfast.steps.Strategy;
+import dev.holdfast.worker.steps.FailureClass;
+import dev.holdfast.worker.steps.StepLoop;
+import dev.holdfast.worker.steps.Strategy;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.holdfast.workspace.git;
 
-import dev.holdfast.steps.FailureClass;
-import dev.holdfast.steps.StepException;
+import dev.holdfast.worker.steps.FailureClass;
+import dev.holdfast.worker.steps.StepException;
 import java.io.IOException;
 import java.util.List;
 import java.util.regex.Pattern;

@@ -2,8 +2,8 @@ package dev.holdfast.workspace.git;
 
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.steps.FailureClass;
 import dev.holdfast.worker.artifact.FileTrees;
+import dev.holdfast.worker.steps.FailureClass;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;

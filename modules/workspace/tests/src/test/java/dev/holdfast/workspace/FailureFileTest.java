@@ -3,9 +3,9 @@ package dev.holdfast.workspace;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.JacksonCodec;
-import dev.holdfast.steps.FailedAttempt;
-import dev.holdfast.steps.FailureClass;
-import dev.holdfast.steps.Strategy;
+import dev.holdfast.worker.steps.FailedAttempt;
+import dev.holdfast.worker.steps.FailureClass;
+import dev.holdfast.worker.steps.Strategy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;

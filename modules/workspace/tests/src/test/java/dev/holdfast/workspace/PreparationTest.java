@@ -7,7 +7,7 @@ import com.sun.net.httpserver.SimpleFileServer;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.steps.Budgets;
+import dev.holdfast.worker.steps.Budgets;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;

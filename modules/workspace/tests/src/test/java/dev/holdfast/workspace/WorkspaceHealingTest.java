@@ -8,7 +8,7 @@ import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.steps.Budgets;
+import dev.holdfast.worker.steps.Budgets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

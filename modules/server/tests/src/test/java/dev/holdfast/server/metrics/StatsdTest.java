@@ -4,8 +4,8 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.server.config.ServerOptions;
-import dev.holdfast.steps.StepLoop;
 import dev.holdfast.worker.source.Metrics;
+import dev.holdfast.worker.steps.StepLoop;
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.steps.FailureClass;
 import dev.holdfast.testkit.ChildProcess;
+import dev.holdfast.worker.steps.FailureClass;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

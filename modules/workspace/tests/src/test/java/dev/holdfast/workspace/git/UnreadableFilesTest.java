@@ -4,7 +4,7 @@ import static dev.holdfast.workspace.git.Sources.sh;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.steps.FailureClass;
+import dev.holdfast.worker.steps.FailureClass;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,0 @@
-/** Steps of a job: attempts within budgets, stuck ones found and repeated, checkpoints. */
-@NullMarked
-package dev.holdfast.steps;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package dev.holdfast.steps;
-
-import org.jspecify.annotations.NullMarked;

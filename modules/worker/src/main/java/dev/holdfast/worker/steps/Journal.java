@@ -1,0 +1,15 @@
+package dev.holdfast.worker.steps;
+
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.value.Codec;
+import java.util.function.Consumer;
+
+/**
+ * Where one attempt of a job reports its steps.
+ *
+ * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+ *
+ * @param write returns once the report is durable; throws when the attempt no longer holds the job
+ */
+public record Journal(Lease lease, Codec codec, Consumer<Report> write, StepMetrics metrics) {}

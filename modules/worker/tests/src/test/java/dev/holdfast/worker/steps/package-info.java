@@ -1,0 +1,4 @@
+@NullMarked
+package dev.holdfast.worker.steps;
+
+import org.jspecify.annotations.NullMarked;
