@@ -135,9 +135,14 @@ public final class ClaimsApi {
         wait.queues().stream()
             .map(name -> new LongPollBroker.Line(name, call.caller().tenant()))
             .collect(Collectors.toUnmodifiableSet());
-    polls.asks(wait.workerId(), lines, Duration.ofMillis(wait.waitMs()));
-    List<LongPollBroker.Line> woken =
-        wakeUps.await(wait.workerId(), lines, Duration.ofMillis(wait.waitMs()));
+    Duration timeout = Duration.ofMillis(wait.waitMs());
+    polls.asks(wait.workerId(), lines, timeout);
+    List<LongPollBroker.Line> woken;
+    try {
+      woken = wakeUps.await(wait.workerId(), lines, timeout, call.client());
+    } finally {
+      polls.answered(wait.workerId(), lines, call.client().isGone());
+    }
     authenticator.authenticateAgain(call.caller());
     return Answer.ok(new QueueWait.Answer(woken.stream().map(LongPollBroker.Line::queue).toList()));
   }

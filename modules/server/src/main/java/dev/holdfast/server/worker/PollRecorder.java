@@ -3,10 +3,8 @@ package dev.holdfast.server.worker;
 import dev.holdfast.queue.health.WorkerPolls;
 import dev.holdfast.queue.health.WorkerPolls.Poll;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
@@ -72,9 +70,9 @@ public final class PollRecorder {
             : new Known(until, false, waiting));
   }
 
-  /** Writes what is new. */
+  /** Writes what is new; what could not be written still is. */
   public void write() {
-    List<Poll> fresh = new ArrayList<>();
+    Map<Key, Poll> fresh = new HashMap<>();
     synchronized (this) {
       long now = nanoTime.getAsLong();
       known.values().removeIf(each -> each.written() && each.waiting() == 0 && each.until() < now);
@@ -82,11 +80,20 @@ public final class PollRecorder {
           (key, each) -> {
             if (!each.written()) {
               Duration left = Duration.ofNanos(Math.max(0, each.until() - now));
-              fresh.add(new Poll(key.worker(), key.line().queue(), key.line().tenant(), left));
+              fresh.put(key, new Poll(key.worker(), key.line().queue(), key.line().tenant(), left));
             }
             return new Known(each.until(), true, each.waiting());
           });
     }
-    polls.write(fresh);
+    try {
+      polls.write(fresh.values());
+    } catch (RuntimeException failed) {
+      fresh.keySet().forEach(this::notWritten);
+      throw failed;
+    }
+  }
+
+  private synchronized void notWritten(Key key) {
+    known.computeIfPresent(key, (k, each) -> new Known(each.until(), false, each.waiting()));
   }
 }

@@ -1,6 +1,7 @@
 package dev.holdfast.server.worker;
 
 import dev.holdfast.queue.notify.DatabaseSubscription;
+import dev.holdfast.server.http.ClientWatch;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.worker.LongPollBroker.Line;
 import java.time.Duration;
@@ -60,16 +61,18 @@ public final class WakeUps implements AutoCloseable {
     subscription.onWakeUp(this::notified);
   }
 
-  /** The line that may have work; none when the timeout has passed. */
-  List<Line> await(String name, Set<Line> lines, Duration timeout) throws InterruptedException {
+  /** The line that may have work; none when the timeout has passed, or the client has gone. */
+  List<Line> await(String name, Set<Line> lines, Duration timeout, ClientWatch client)
+      throws InterruptedException {
     Waiter waiter = new Waiter(name, Set.copyOf(lines), new CompletableFuture<>());
     enter(waiter);
     waiter.lines().forEach(line -> subscription.add(line.queue()));
+    client.whenGone(() -> abandon(waiter));
     try {
       return List.of(waiter.woken().get(timeout.toMillis(), TimeUnit.MILLISECONDS));
     } catch (TimeoutException timedOut) {
       return leave(waiter);
-    } catch (ExecutionException stopping) {
+    } catch (ExecutionException stoppingOrGone) {
       return List.of();
     } finally {
       leave(waiter);
@@ -99,6 +102,13 @@ public final class WakeUps implements AutoCloseable {
       return waiter.woken().isDone() && !waiter.woken().isCompletedExceptionally()
           ? List.of(waiter.woken().join())
           : List.of();
+    }
+  }
+
+  private void abandon(Waiter waiter) {
+    synchronized (lock) {
+      inOrder.remove(waiter);
+      waiter.woken().completeExceptionally(new IllegalStateException("the client has gone"));
     }
   }
 

@@ -18,10 +18,14 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients that disconnect while they wait for a task, or that wait and then send more requests. */
 public class DisconnectedClientTest extends ServerTest {
   private static final int WAIT_MS = 60_000;
+  private static final String LEASE = "/v1/queues/" + QUEUE + "/lease";
+  private static final String WAIT = "/v1/queues/wait";
   private static final Pattern WAITING =
       Pattern.compile("server_waiting_workers(?:\\{[^}]*})? ([0-9.]+)");
 
@@ -30,16 +34,21 @@ public class DisconnectedClientTest extends ServerTest {
   }
 
   private Socket polling(String worker) throws IOException {
+    return asking(worker, LEASE);
+  }
+
+  private Socket asking(String worker, String route) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.url().getPort());
     socket.setSoTimeout((int) SOON.toMillis());
-    poll(socket, worker);
+    poll(socket, worker, route);
     return socket;
   }
 
-  private void poll(Socket socket, String worker) throws IOException {
-    String body = "{\"workerId\":\"%s\",\"waitMs\":%d}".formatted(worker, WAIT_MS);
+  private static void poll(Socket socket, String worker, String route) throws IOException {
+    String queues = route.equals(WAIT) ? "\"queues\":[\"%s\"],".formatted(QUEUE) : "";
+    String body = "{\"workerId\":\"%s\",%s\"waitMs\":%d}".formatted(worker, queues, WAIT_MS);
     String head =
-        "POST /v1/queues/%s/lease HTTP/1.1\r\nHost: localhost\r\n".formatted(QUEUE)
+        "POST %s HTTP/1.1\r\nHost: localhost\r\n".formatted(route)
             + "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n"
                 .formatted(body.length());
     socket.getOutputStream().write((head + body).getBytes(StandardCharsets.US_ASCII));
@@ -73,29 +82,58 @@ public class DisconnectedClientTest extends ServerTest {
     assertThat(task.get("attempt").asInt()).isEqualTo(1);
   }
 
+  /** The server wakes a worker for each queue whose notifications it begins to hear. */
+  private void startListening() {
+    Map<String, Object> wait =
+        Map.of("workerId", "first", "queues", List.of(QUEUE), "waitMs", 10_000);
+    client.post(WAIT, wait, null).ok();
+    client.post(LEASE, Map.of("workerId", "first", "leaseMs", 30_000), null).ok();
+  }
+
   private List<String> listed() {
     return client
         .get("/v1/workers", null)
         .ok()
         .get("workers")
         .valueStream()
-        .map(each -> each.get("workerId").asText() + " " + each.get("queues").get(0).asText())
+        .filter(each -> each.get("queues").get(0).asText().equals(QUEUE))
+        .map(each -> each.get("workerId").asText())
         .toList();
   }
 
-  @Test
-  void a_worker_that_waits_for_tasks_is_listed_and_one_that_closed_the_connection_is_not()
-      throws IOException {
-    Socket killed = polling("killed");
-    try (Socket waiting = polling("here")) {
+  @ParameterizedTest
+  @ValueSource(strings = {LEASE, WAIT})
+  void a_worker_that_waits_for_tasks_is_listed_and_one_that_closed_the_connection_is_not(
+      String route) throws IOException {
+    startListening();
+    Socket killed = asking("killed", route);
+    try (Socket waiting = asking("here", route)) {
       assertThat(waiting.isConnected()).isTrue();
-      String[] both = {"here " + QUEUE, "killed " + QUEUE};
-      await().atMost(SOON).untilAsserted(() -> assertThat(listed()).containsExactly(both));
+      await().atMost(SOON).until(() -> listed().containsAll(List.of("here", "killed")));
       killed.close();
-      await()
-          .atMost(Duration.ofMillis(WAIT_MS / 2))
-          .untilAsserted(() -> assertThat(listed()).containsExactly("here " + QUEUE));
+      // Far sooner than after the twenty seconds that one has whose request was answered.
+      await().atMost(Duration.ofSeconds(15)).until(() -> !listed().contains("killed"));
+      assertThat(listed()).contains("here");
     }
+  }
+
+  @Test
+  void a_worker_that_was_woken_is_gone_unless_it_asks_again() throws IOException {
+    startListening();
+    try (Socket waiting = asking("woken", WAIT)) {
+      await().atMost(SOON).until(() -> listed().contains("woken"));
+      enqueued();
+      assertThat(answer(waiting)).contains(QUEUE);
+    }
+    // It is not expected for as long as it would have waited.
+    await()
+        .atMost(SOON)
+        .until(
+            () ->
+                db.queryOne(
+                    Boolean.class,
+                    "SELECT expires_at < asked_at + interval '25 seconds' FROM holdfast.worker_poll"
+                        + " WHERE worker_id = 'woken'"));
   }
 
   @Test
@@ -118,7 +156,7 @@ public class DisconnectedClientTest extends ServerTest {
         awaitWaiting(1);
         JobId job = enqueued();
         assertThat(answer(waiting)).contains(job.toString());
-        poll(waiting, "here");
+        poll(waiting, "here", LEASE);
       }
     }
   }

@@ -1,9 +1,11 @@
 package dev.holdfast.server.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.ops.Poller;
+import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.server.worker.LongPollBroker.Line;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
@@ -74,6 +76,17 @@ class PollRecorderTest {
     recorder.write();
     pass(Duration.ofSeconds(3));
     assertThat(live()).isEmpty();
+  }
+
+  @Test
+  void what_the_database_did_not_take_is_written_with_the_next_turn() {
+    recorder.asks("w1", MAIL, WAIT);
+    db.sql("ALTER TABLE holdfast.worker_poll RENAME TO away");
+    assertThatThrownBy(recorder::write).isInstanceOf(DatabaseException.class);
+    db.sql("ALTER TABLE holdfast.away RENAME TO worker_poll");
+    assertThat(live()).isEmpty();
+    recorder.write();
+    assertThat(live()).containsExactly("w1");
   }
 
   @Test

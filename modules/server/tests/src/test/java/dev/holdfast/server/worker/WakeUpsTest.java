@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.http.ClientWatch;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.worker.LongPollBroker.Line;
 import dev.holdfast.testkit.TestDatabase;
@@ -44,7 +45,7 @@ public class WakeUpsTest extends ServerTest {
         CompletableFuture.supplyAsync(
             () -> {
               try {
-                return wakeUps.await(name, Set.of(LINE), timeout);
+                return wakeUps.await(name, Set.of(LINE), timeout, ClientWatch.NONE);
               } catch (InterruptedException interrupted) {
                 throw new IllegalStateException(interrupted);
               }
@@ -93,7 +94,8 @@ public class WakeUpsTest extends ServerTest {
     assertThat(get(full)).containsExactly(LINE);
     assertThat(get(free)).containsExactly(LINE);
     // Each is woken once: a worker without a free slot is not woken repeatedly.
-    assertThat(wakeUps.await("full", Set.of(LINE), Duration.ofMillis(300))).isEmpty();
+    assertThat(wakeUps.await("full", Set.of(LINE), Duration.ofMillis(300), ClientWatch.NONE))
+        .isEmpty();
   }
 
   @Test
@@ -117,11 +119,13 @@ public class WakeUpsTest extends ServerTest {
   @Test
   void a_long_poll_that_times_out_is_answered_and_a_stopping_server_answers_all() throws Exception {
     quiet();
-    assertThat(wakeUps.await("patient", Set.of(LINE), Duration.ofMillis(50))).isEmpty();
+    assertThat(wakeUps.await("patient", Set.of(LINE), Duration.ofMillis(50), ClientWatch.NONE))
+        .isEmpty();
     CompletableFuture<List<Line>> last = waiting("last", LONG);
     wakeUps.close();
     assertThat(get(last)).isEmpty();
-    assertThatThrownBy(() -> wakeUps.await("late", Set.of(LINE), LONG)).isInstanceOf(Problem.class);
+    assertThatThrownBy(() -> wakeUps.await("late", Set.of(LINE), LONG, ClientWatch.NONE))
+        .isInstanceOf(Problem.class);
   }
 
   @Test
