@@ -2,7 +2,7 @@ package dev.holdfast;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queries;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -17,7 +17,7 @@ final class AwaitJob {
 
   private AwaitJob() {}
 
-  static Optional<JobStatus> end(JobQueries queries, JobId job, Duration timeout)
+  static Optional<JobStatus> end(Queries queries, JobId job, Duration timeout)
       throws InterruptedException {
     long start = System.nanoTime();
     Duration pause = FIRST;
@@ -33,7 +33,7 @@ final class AwaitJob {
     return queries.find(job);
   }
 
-  private static boolean hasEnded(JobQueries queries, JobId job) {
+  private static boolean hasEnded(Queries queries, JobId job) {
     return queries.states(List.of(job)).stream().anyMatch(each -> each.state().isTerminal());
   }
 }

@@ -13,10 +13,10 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Subscription;
-import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Maintenance;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.recover.ReapResult;
 import dev.holdfast.worker.source.JobSource;
@@ -36,25 +36,25 @@ import org.jspecify.annotations.Nullable;
 final class DirectSource implements JobSource {
   private static final int MOST_PAGES = 100;
 
-  private final Queue queue;
+  private final JobStore store;
   private final JobQueue jobs;
-  private final JobQueries queries;
+  private final Queries queries;
   private final Maintenance maintenance;
   private final HistoryUpkeep history;
   private final @Nullable DeleteOldJobs deleteOldJobs;
 
-  DirectSource(Queue queue, @Nullable DeleteOldJobs deleteOldJobs) {
-    this.queue = queue;
-    this.jobs = queue.jobs();
-    this.queries = queue.queries();
-    this.maintenance = queue.maintenance();
-    this.history = new HistoryUpkeep(queue.maintenance(), System::nanoTime);
+  DirectSource(JobStore store, @Nullable DeleteOldJobs deleteOldJobs) {
+    this.store = store;
+    this.jobs = store.jobs();
+    this.queries = store.queries();
+    this.maintenance = store.maintenance();
+    this.history = new HistoryUpkeep(store.maintenance(), System::nanoTime);
     this.deleteOldJobs = deleteOldJobs;
   }
 
   @Override
   public void check(List<String> queues, boolean listens) {
-    queue.checkWorker(listens);
+    store.checkWorker(listens);
   }
 
   @Override
@@ -188,7 +188,7 @@ final class DirectSource implements JobSource {
 
   @Override
   public Subscription listen(Collection<String> queues, Consumer<String> wake) {
-    return queue.notifier().subscribe(queues, wake);
+    return store.notifier().subscribe(queues, wake);
   }
 
   /** Only transient errors are worth another try; the others need a repair. */

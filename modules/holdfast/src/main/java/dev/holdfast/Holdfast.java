@@ -15,10 +15,10 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.PayloadType;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.JobQueue;
-import dev.holdfast.queue.Queue;
-import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.JobStore;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.worker.artifact.ArtifactStore;
 import dev.holdfast.worker.artifact.FolderStore;
@@ -50,15 +50,15 @@ import org.jspecify.annotations.Nullable;
 public final class Holdfast implements AutoCloseable {
   private final DataSource dataSource;
   private final Codec codec;
-  private final Queue queue;
+  private final JobStore store;
   private volatile @Nullable DeleteOldJobs deleteOldJobs;
   private volatile CurrentTransaction transaction = CurrentTransaction.NONE;
   private volatile EnqueueMiddleware enqueueMiddleware = EnqueueMiddleware.NONE;
 
-  private Holdfast(DataSource dataSource, Codec codec, Queue.Options options) {
+  private Holdfast(DataSource dataSource, Codec codec, JobStore.Options options) {
     this.dataSource = dataSource;
     this.codec = codec;
-    this.queue = new Queue(dataSource, codec, options);
+    this.store = new JobStore(dataSource, codec, options);
   }
 
   /**
@@ -66,11 +66,11 @@ public final class Holdfast implements AutoCloseable {
    * with a few more: give the pool those and one for each handler that takes its own from it.
    */
   public static Holdfast on(DataSource dataSource) {
-    return on(dataSource, new JacksonCodec(), Queue.Options.DEFAULT);
+    return on(dataSource, new JacksonCodec(), JobStore.Options.DEFAULT);
   }
 
   /** The same with your own codec and options. */
-  public static Holdfast on(DataSource dataSource, Codec codec, Queue.Options options) {
+  public static Holdfast on(DataSource dataSource, Codec codec, JobStore.Options options) {
     return new Holdfast(dataSource, codec, options);
   }
 
@@ -84,8 +84,8 @@ public final class Holdfast implements AutoCloseable {
             jobs -> {
               Connection joined = transaction.connection();
               return joined == null
-                  ? List.of(queue.jobs().enqueue(jobs.getFirst()))
-                  : queue.jobs().enqueue(joined, jobs);
+                  ? List.of(store.jobs().enqueue(jobs.getFirst()))
+                  : store.jobs().enqueue(joined, jobs);
             })
         .getFirst();
   }
@@ -96,14 +96,14 @@ public final class Holdfast implements AutoCloseable {
         all,
         jobs -> {
           Connection joined = transaction.connection();
-          return joined == null ? queue.jobs().enqueue(jobs) : queue.jobs().enqueue(joined, jobs);
+          return joined == null ? store.jobs().enqueue(jobs) : store.jobs().enqueue(joined, jobs);
         });
   }
 
   private List<Enqueued> around(List<Job> jobs, EnqueueMiddleware.Next write) {
     try {
       // Before middleware, which may want to know the queue.
-      return enqueueMiddleware.enqueue(queue.defaults().declared(jobs), write);
+      return enqueueMiddleware.enqueue(store.defaults().declared(jobs), write);
     } catch (SQLException e) {
       throw SqlErrors.inCallersTransaction("enqueue", e);
     }
@@ -120,7 +120,7 @@ public final class Holdfast implements AutoCloseable {
   /** All of them or none, with the caller's own writes. */
   public List<Enqueued> enqueue(Connection connection, List<Job> all) throws SQLException {
     return enqueueMiddleware.enqueue(
-        queue.defaults().declared(all), jobs -> queue.jobs().enqueue(connection, jobs));
+        store.defaults().declared(all), jobs -> store.jobs().enqueue(connection, jobs));
   }
 
   /**
@@ -137,7 +137,7 @@ public final class Holdfast implements AutoCloseable {
     Json json = result == null ? null : codec.encode(result);
     Settlement.Succeed settlement = new Settlement.Succeed(context.lease(), json);
     context.settlingInTransaction();
-    if (queue.jobs().succeed(connection, settlement) == Ack.LEASE_LOST) {
+    if (store.jobs().succeed(connection, settlement) == Ack.LEASE_LOST) {
       throw new LeaseLostException(context.lease());
     }
   }
@@ -164,7 +164,7 @@ public final class Holdfast implements AutoCloseable {
    * not run them: a worker of this object that has a {@link Kind} with defaults declares them.
    */
   public Holdfast defaults(String kind, JobDefaults values) {
-    queue.defaults().declare(kind, values);
+    store.defaults().declare(kind, values);
     return this;
   }
 
@@ -179,7 +179,7 @@ public final class Holdfast implements AutoCloseable {
    * whether it was. Empty when there is no such job.
    */
   public Optional<JobEdit.Answer> edit(JobId job, JobEdit edit) {
-    return queue.jobs().edit(job, edit);
+    return store.jobs().edit(job, edit);
   }
 
   /**
@@ -187,17 +187,17 @@ public final class Holdfast implements AutoCloseable {
    * no such job.
    */
   public Optional<Deletion> delete(JobId job) {
-    return queue.jobs().delete(job);
+    return store.jobs().delete(job);
   }
 
   /** Empty when there is no such job. */
   public Optional<Cancellation> cancel(JobId job, String reason) {
-    return queue.jobs().cancel(job, false, reason).stream().findFirst();
+    return store.jobs().cancel(job, false, reason).stream().findFirst();
   }
 
   /** A job as it is now; empty when there is none of this id. */
   public Optional<JobStatus> find(JobId job) {
-    return queue.queries().find(job);
+    return store.queries().find(job);
   }
 
   /**
@@ -223,27 +223,27 @@ public final class Holdfast implements AutoCloseable {
    * @return empty when it has not ended after this time, or is not there
    */
   public Optional<JobStatus> await(JobId job, Duration timeout) throws InterruptedException {
-    return AwaitJob.end(queue.queries(), job, timeout);
+    return AwaitJob.end(store.queries(), job, timeout);
   }
 
   /** The life of a job, with the verbs that are not on this class. */
   public JobQueue jobs() {
-    return queue.jobs();
+    return store.jobs();
   }
 
   /** Reads jobs: lists, counts, timelines, steps, logs. */
-  public JobQueries queries() {
-    return queue.queries();
+  public Queries queries() {
+    return store.queries();
   }
 
   /** Queues, their limits and their schedules. */
-  public QueueAdmin admin() {
-    return queue.admin();
+  public Admin admin() {
+    return store.admin();
   }
 
   /** All operations on the database, also those that only servers and supervisors need. */
-  public Queue queue() {
-    return queue;
+  public JobStore store() {
+    return store;
   }
 
   /**
@@ -261,7 +261,7 @@ public final class Holdfast implements AutoCloseable {
 
   Holdfast retention(JobRetention policy, ArtifactStore artifacts, Duration first) {
     deleteOldJobs =
-        new DeleteOldJobs(queue.maintenance(), policy, artifacts, first, System::nanoTime);
+        new DeleteOldJobs(store.maintenance(), policy, artifacts, first, System::nanoTime);
     return this;
   }
 
@@ -293,7 +293,7 @@ public final class Holdfast implements AutoCloseable {
   /** A worker for these queues, to be given handlers and started. */
   public WorkerBuilder worker(String... queues) {
     return new WorkerBuilder(
-        new DirectSource(queue, deleteOldJobs), codec, List.of(queues), this::declare);
+        new DirectSource(store, deleteOldJobs), codec, List.of(queues), this::declare);
   }
 
   /**
@@ -316,17 +316,17 @@ public final class Holdfast implements AutoCloseable {
 
   /** Sweeps the queue for as long as it is open; a worker does this itself. */
   public Upkeep upkeep(Timings timings, Metrics metrics) {
-    return new Upkeep(new DirectSource(queue, deleteOldJobs), timings, metrics);
+    return new Upkeep(new DirectSource(store, deleteOldJobs), timings, metrics);
   }
 
   /** Throws a message that says what to do when the database is not fit for use. */
   public Holdfast check() {
-    queue.check(false);
+    store.check(false);
     return this;
   }
 
   @Override
   public void close() {
-    queue.close();
+    store.close();
   }
 }

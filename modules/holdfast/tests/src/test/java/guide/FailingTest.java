@@ -17,7 +17,7 @@ import dev.holdfast.model.job.RetryDefaults.Retries;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.PayloadType;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
 import java.time.Duration;
@@ -190,7 +190,7 @@ class FailingTest extends Guide {
             Map.of("charge", new Retries(8, hourly)),
             Map.of("mail", new Retries(3, null)));
     Holdfast holdfast =
-        Holdfast.on(dataSource, new JacksonCodec(), Queue.Options.DEFAULT.retries(defaults));
+        Holdfast.on(dataSource, new JacksonCodec(), JobStore.Options.DEFAULT.retries(defaults));
     // endregion
     try (holdfast) {
       JobId charge = holdfast.enqueue(Job.of("charge")).id();

@@ -83,7 +83,7 @@ public abstract class Guide {
     do {
       db.expireLease(id.value());
       // A heartbeat between the two extends the lease again.
-    } while (!holdfast.queue().maintenance().reap(Duration.ZERO).requeued().contains(id)
+    } while (!holdfast.store().maintenance().reap(Duration.ZERO).requeued().contains(id)
         && status(id).attempt() == attempt
         && state(id) == JobState.RUNNING);
   }

@@ -11,7 +11,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.schedule.Schedule;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.worker.handler.Kind;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -33,7 +33,8 @@ class KindDefaultsTest extends Guide {
             new RetryDefaults.Retries(9, null),
             Map.of("charge", new RetryDefaults.Retries(7, null)),
             Map.of());
-    service = Holdfast.on(dataSource, new JacksonCodec(), Queue.Options.DEFAULT.retries(settings));
+    service =
+        Holdfast.on(dataSource, new JacksonCodec(), JobStore.Options.DEFAULT.retries(settings));
   }
 
   @AfterEach

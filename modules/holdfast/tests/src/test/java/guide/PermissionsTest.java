@@ -40,13 +40,13 @@ class PermissionsTest extends Guide {
       try (InputStream grants = getClass().getResourceAsStream("permissions.sql")) {
         db.sql(new String(grants.readAllBytes(), StandardCharsets.UTF_8));
       }
-      shop.queue().check(true);
+      shop.store().check(true);
       JobId id = shop.enqueue(Job.of("any")).id();
       shop.worker("default").handle("any", Json.class, (payload, context) -> "done").drain();
       assertThat(state(id)).isEqualTo(JobState.SUCCEEDED);
       shop.admin().pause("default");
-      shop.queue().maintenance().reap(Duration.ZERO);
-      assertThat(shop.queue().maintenance().retain(JobState.SUCCEEDED, Duration.ZERO)).isEqualTo(1);
+      shop.store().maintenance().reap(Duration.ZERO);
+      assertThat(shop.store().maintenance().retain(JobState.SUCCEEDED, Duration.ZERO)).isEqualTo(1);
 
       db.sql("CREATE TABLE holdfast.of_a_later_version (id int)");
       assertThat(

@@ -58,11 +58,11 @@ class SchedulesTest extends Guide {
     assertThat(schedules.getFirst().lastFiredAt()).isNull();
 
     isDue();
-    holdfast.queue().maintenance().fire();
+    holdfast.store().maintenance().fire();
     assertThat(reports()).singleElement().returns("nightly-report", JobStatus::runKey);
     assertThat(schedule().lastFiredAt()).isNotNull();
     isDue();
-    holdfast.queue().maintenance().fire();
+    holdfast.store().maintenance().fire();
     assertThat(reports()).as("the last job has not ended").hasSize(1);
     holdfast.jobs().cancel(reports().getFirst().id(), false, "to make room");
 
@@ -76,14 +76,14 @@ class SchedulesTest extends Guide {
     // endregion
     assertThat(schedule().pausedAt()).isNotNull();
     isDue();
-    holdfast.queue().maintenance().fire();
+    holdfast.store().maintenance().fire();
     assertThat(reports()).hasSize(2);
     // region schedule
     holdfast.admin().resumeSchedule("nightly-report"); // goes on from the next time
     // endregion
     assertThat(schedule().pausedAt()).isNull();
     assertThat(schedule().nextFireAt()).isAfter(Instant.now());
-    holdfast.queue().maintenance().fire();
+    holdfast.store().maintenance().fire();
     assertThat(reports()).hasSize(2);
     // region schedule
     holdfast.admin().removeSchedule("nightly-report"); // jobs it made stay

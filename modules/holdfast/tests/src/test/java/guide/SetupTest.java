@@ -13,7 +13,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.testkit.Durable;
@@ -69,7 +69,7 @@ class SetupTest extends Guide {
         Holdfast.on(
             pool,
             new JacksonCodec(JsonMapper.builder().findAndAddModules().build()),
-            Queue.Options.DEFAULT);
+            JobStore.Options.DEFAULT);
     // endregion
     try (holdfast) {
       Appointment appointment = new Appointment("ada", Instant.parse("2030-01-01T03:00:00Z"));

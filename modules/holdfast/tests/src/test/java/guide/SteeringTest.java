@@ -95,9 +95,9 @@ class SteeringTest extends Guide {
     assertThat(end).map(JobStatus::state).hasValue(JobState.FAILED);
     assertThat(found).extracting(JobStatus::id).containsExactly(id);
     assertThat(statistics.byState()).containsEntry(JobState.FAILED, 1L);
-    assertThat(holdfast.queue().maintenance().retain(JobState.SUCCEEDED, Duration.ofDays(7)))
+    assertThat(holdfast.store().maintenance().retain(JobState.SUCCEEDED, Duration.ofDays(7)))
         .isZero();
-    assertThat(holdfast.queue().maintenance().retain(JobState.FAILED, Duration.ZERO)).isEqualTo(1);
+    assertThat(holdfast.store().maintenance().retain(JobState.FAILED, Duration.ZERO)).isEqualTo(1);
     assertThat(holdfast.find(id)).isEmpty();
   }
 

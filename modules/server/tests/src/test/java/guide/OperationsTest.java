@@ -7,7 +7,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.metrics.ServerMetrics;
@@ -31,7 +31,8 @@ class OperationsTest {
     ServerOptions options = ServerOptions.DEFAULT.port(0);
     // region metrics
     ServerMetrics metrics = new ServerMetrics();
-    Holdfast holdfast = Holdfast.on(dataSource, new JacksonCodec(), new Queue.Options(8, metrics));
+    Holdfast holdfast =
+        Holdfast.on(dataSource, new JacksonCodec(), new JobStore.Options(8, metrics));
     HoldfastServer server = HoldfastServer.start(holdfast, options, metrics);
     // endregion
     Worker worker =

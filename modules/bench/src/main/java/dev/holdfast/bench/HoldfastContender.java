@@ -4,7 +4,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.job.Job;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
@@ -28,7 +28,7 @@ final class HoldfastContender implements Contender {
     this.target = target;
     this.pool = target.pool(12);
     Migrations.apply(pool, false);
-    this.holdfast = Holdfast.on(pool, new JacksonCodec(), Queue.Options.DEFAULT);
+    this.holdfast = Holdfast.on(pool, new JacksonCodec(), JobStore.Options.DEFAULT);
   }
 
   Holdfast holdfast() {

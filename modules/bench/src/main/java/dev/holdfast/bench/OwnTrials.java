@@ -3,7 +3,7 @@ package dev.holdfast.bench;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Job;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -103,10 +103,10 @@ final class OwnTrials {
   private List<Lease> claimed() throws Exception {
     holdfast.clear();
     holdfast.enqueue(0, RUNNING);
-    Queue queue = holdfast.holdfast().queue();
+    JobStore store = holdfast.holdfast().store();
     List<Lease> leases = new ArrayList<>();
     while (leases.size() < RUNNING) {
-      Claimed claimed = queue.jobs().claim(Job.DEFAULT_QUEUE, 500, "bench", LEASE);
+      Claimed claimed = store.jobs().claim(Job.DEFAULT_QUEUE, 500, "bench", LEASE);
       claimed.jobs().forEach(job -> leases.add(job.lease()));
     }
     return leases;
@@ -117,14 +117,14 @@ final class OwnTrials {
    */
   private List<Sample> heartbeat() throws Exception {
     List<Lease> leases = claimed();
-    Queue queue = holdfast.holdfast().queue();
+    JobStore store = holdfast.holdfast().store();
     int times = 20;
     for (int i = 0; i < 5; i++) {
-      var unused = queue.jobs().heartbeat(leases, LEASE);
+      var unused = store.jobs().heartbeat(leases, LEASE);
     }
     Meter.Reading start = meter.read(holdfast);
     for (int i = 0; i < times; i++) {
-      var unused = queue.jobs().heartbeat(leases, LEASE);
+      var unused = store.jobs().heartbeat(leases, LEASE);
       Trials.sleep(50);
     }
     Meter.Reading used = meter.read(holdfast).since(start);
@@ -139,12 +139,12 @@ final class OwnTrials {
   private List<Sample> recovery() throws Exception {
     var unused = claimed();
     holdfast.target().run("UPDATE holdfast.job SET lease_expires_at = now() - interval '1 hour'");
-    Queue queue = holdfast.holdfast().queue();
+    JobStore store = holdfast.holdfast().store();
     Meter.Reading start = meter.read(holdfast);
     int recovered = 0;
     int page;
     do {
-      page = queue.maintenance().reap(Duration.ZERO).requeued().size();
+      page = store.maintenance().reap(Duration.ZERO).requeued().size();
       recovered += page;
     } while (page > 0);
     double seconds = meter.read(holdfast).since(start).seconds();
@@ -166,11 +166,11 @@ final class OwnTrials {
         // Warm, each of them, before anything is measured.
         holdfast.enqueue(0, jobs / 2 * count);
         awaitEmpty();
-        holdfast.holdfast().queue().admin().pause(Job.DEFAULT_QUEUE);
+        holdfast.holdfast().store().admin().pause(Job.DEFAULT_QUEUE);
         holdfast.enqueue(0, jobs);
         Trials.sleep(1_500);
         Meter.Reading start = meter.read(holdfast);
-        holdfast.holdfast().queue().admin().resume(Job.DEFAULT_QUEUE);
+        holdfast.holdfast().store().admin().resume(Job.DEFAULT_QUEUE);
         awaitEmpty();
         samples.add(
             of(

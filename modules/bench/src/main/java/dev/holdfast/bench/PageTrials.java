@@ -97,7 +97,7 @@ final class PageTrials {
     // The first run marks a moment; the jobs of the last minute but one are all committed.
     while (Long.parseLong(holdfast.target().text(NOT_SUMMED_UP)) > 0
         && System.nanoTime() < deadline) {
-      holdfast.holdfast().queue().maintenance().sumUpHistory();
+      holdfast.holdfast().store().maintenance().sumUpHistory();
     }
     double days = (System.nanoTime() - start) / 1e6;
     holdfast.target().run("VACUUM ANALYZE holdfast.history");

@@ -94,7 +94,7 @@ public abstract class LibraryTest {
   /** A library whose workers are refused sooner than usual. */
   protected final Holdfast impatient(DataSource source) {
     Holdfast library = closing(Holdfast.on(source));
-    Impatient.make(library.queue());
+    Impatient.make(library.store());
     return library;
   }
 
@@ -119,7 +119,7 @@ public abstract class LibraryTest {
         one ->
             Between.found()
                 .map(between -> closing(between.open(one)).source())
-                .orElseGet(() -> new DirectSource(one.queue(), null)));
+                .orElseGet(() -> new DirectSource(one.store(), null)));
   }
 
   protected final Worker start(WorkerBuilder builder) {
@@ -205,7 +205,7 @@ public abstract class LibraryTest {
                   + " WHERE id = ? AND state = 'RUNNING' AND attempt = ?",
               id.value(),
               attempt);
-          holdfast.queue().maintenance().reap(Duration.ZERO);
+          holdfast.store().maintenance().reap(Duration.ZERO);
           // A heartbeat may have come between the two.
           return job(id).state() != JobState.RUNNING || job(id).attempt() > attempt;
         });

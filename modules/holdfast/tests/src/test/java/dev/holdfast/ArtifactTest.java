@@ -241,7 +241,7 @@ class ArtifactTest extends WorkplaceTest {
                 }));
     until(first);
     db.expireLease(id.value());
-    holdfast.queue().maintenance().reap(Duration.ZERO);
+    holdfast.store().maintenance().reap(Duration.ZERO);
     await(id, JobState.SUCCEEDED);
     until(told);
     goOn.countDown();
@@ -355,16 +355,16 @@ class ArtifactTest extends WorkplaceTest {
     worker().handle(failing(0)).drain();
     await(id, JobState.SUCCEEDED);
     String store = new FolderStore(folder).id();
-    assertThat(holdfast.queue().maintenance().orphaned(store)).isEmpty();
+    assertThat(holdfast.store().maintenance().orphaned(store)).isEmpty();
     db.sql("UPDATE holdfast.job SET finished_at = now() - interval '1 year'");
-    assertThat(holdfast.queue().maintenance().retain(JobState.SUCCEEDED, Duration.ofDays(1)))
+    assertThat(holdfast.store().maintenance().retain(JobState.SUCCEEDED, Duration.ofDays(1)))
         .isEqualTo(1);
     assertThat(holdfast.queries().artifacts(id)).isEmpty();
-    assertThat(holdfast.queue().maintenance().orphaned("another store")).isEmpty();
-    assertThat(holdfast.queue().maintenance().orphaned(store)).containsExactly(id);
+    assertThat(holdfast.store().maintenance().orphaned("another store")).isEmpty();
+    assertThat(holdfast.store().maintenance().orphaned(store)).containsExactly(id);
     new FolderStore(folder).delete(id);
-    holdfast.queue().maintenance().forget(store, holdfast.queue().maintenance().orphaned(store));
-    assertThat(holdfast.queue().maintenance().orphaned(store)).isEmpty();
+    holdfast.store().maintenance().forget(store, holdfast.store().maintenance().orphaned(store));
+    assertThat(holdfast.store().maintenance().orphaned(store)).isEmpty();
     assertThat(files(folder)).containsExactly("results/.store");
   }
 

@@ -39,7 +39,7 @@ class HistoryUpkeepTest extends LibraryTest {
   @Test
   void it_runs_at_intervals_and_continues_at_once_while_there_is_more() {
     AtomicLong nanos = new AtomicLong();
-    HistoryUpkeep history = new HistoryUpkeep(holdfast.queue().maintenance(), nanos::get);
+    HistoryUpkeep history = new HistoryUpkeep(holdfast.store().maintenance(), nanos::get);
     history.runIfDue();
     forget();
     history.runIfDue();

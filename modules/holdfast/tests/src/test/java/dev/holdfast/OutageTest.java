@@ -133,7 +133,7 @@ class OutageTest extends LibraryTest {
   @Test
   void a_worker_does_not_start_while_the_database_is_unreachable() {
     WorkerBuilder builder = remote().handle("echo", Json.class, (payload, context) -> payload);
-    Impatient.make(library.queue());
+    Impatient.make(library.store());
     proxy.cut();
     JobId id = enqueue(Job.of("echo"));
     assertThatThrownBy(builder::start).hasMessageContaining("database");

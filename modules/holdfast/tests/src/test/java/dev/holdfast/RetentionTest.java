@@ -30,7 +30,7 @@ class RetentionTest extends LibraryTest {
 
   private DeleteOldJobs deleting(JobRetention retention) {
     return new DeleteOldJobs(
-        holdfast.queue().maintenance(),
+        holdfast.store().maintenance(),
         retention,
         new FolderStore(folder),
         Duration.ZERO,
@@ -89,7 +89,7 @@ class RetentionTest extends LibraryTest {
     AtomicLong slow = new AtomicLong();
     DeleteOldJobs deleting =
         new DeleteOldJobs(
-            holdfast.queue().maintenance(),
+            holdfast.store().maintenance(),
             SUCCEEDED,
             new FolderStore(folder),
             Duration.ZERO,

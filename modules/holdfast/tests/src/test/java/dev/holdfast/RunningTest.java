@@ -15,7 +15,7 @@ import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.PayloadType;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.worker.Worker;
 import java.sql.Connection;
 import java.time.Duration;
@@ -135,7 +135,7 @@ class RunningTest extends LibraryTest {
             return type.cast(json.text().replaceAll(".*: ?\"|\"}", ""));
           }
         };
-    Holdfast library = closing(Holdfast.on(db.dataSource(), semicolons, Queue.Options.DEFAULT));
+    Holdfast library = closing(Holdfast.on(db.dataSource(), semicolons, JobStore.Options.DEFAULT));
     JobId id = library.enqueue(Job.of("shout", "hello")).id();
     start(workerOf(library).handle("shout", String.class, (text, context) -> text + "!"));
     await(id, JobState.SUCCEEDED);

@@ -179,7 +179,7 @@ class StartTest extends LibraryTest {
     CountDownLatch never = new CountDownLatch(1);
     HikariDataSource pool = pool(db.url(), 5);
     Holdfast library = Holdfast.on(lending(pool, () -> unbroken(never)));
-    Impatient.make(library.queue());
+    Impatient.make(library.store());
     assertThat(refused(worker(library)).reason()).isEqualTo(Reason.UNAVAILABLE);
     CompletableFuture.runAsync(library::close).get(SOON.toSeconds(), TimeUnit.SECONDS);
     // A connection it hands out in the end is returned.

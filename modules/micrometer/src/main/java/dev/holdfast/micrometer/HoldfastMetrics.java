@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * HoldfastMetrics metrics = new HoldfastMetrics(registry);
- * Holdfast holdfast = Holdfast.on(dataSource, new JacksonCodec(), new Queue.Options(8, metrics));
+ * Holdfast holdfast = Holdfast.on(dataSource, new JacksonCodec(), new JobStore.Options(8, metrics));
  * metrics.queues(holdfast);
  * Worker worker = metrics.worker(holdfast.worker("mail").handle(…)).start();
  * }</pre>

@@ -8,7 +8,7 @@ import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.operate.diagnosis.Diagnosis;
 import dev.holdfast.operate.diagnosis.ProblemText;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -22,21 +22,21 @@ final class HealthCheck {
    * @param reapGrace how long after its expiry a lease is reaped
    * @param program the version of this program
    */
-  static Operator.Health of(Queue queue, Duration reapGrace, String program) {
-    WorkerFleet fleet = queue.workers().readings().fleet(null);
-    @Nullable Pause paused = queue.admin().workersPause().orElse(null);
+  static Operator.Health of(JobStore store, Duration reapGrace, String program) {
+    WorkerFleet fleet = store.workers().readings().fleet(null);
+    @Nullable Pause paused = store.admin().workersPause().orElse(null);
     List<InfoResource.Problem> problems =
         Diagnosis.of(
                 new Diagnosis.Facts(
-                    queue.admin().queues(),
+                    store.admin().queues(),
                     fleet,
-                    queue.queries().warnings(null, reapGrace),
-                    queue.admin().schedules(),
+                    store.queries().warnings(null, reapGrace),
+                    store.admin().schedules(),
                     Set.of()))
             .stream()
             .map(HealthCheck::problem)
             .toList();
-    DatabaseVersion version = queue.version();
+    DatabaseVersion version = store.version();
     return new Operator.Health(
         "holdfast %s on PostgreSQL %s, schema %d"
             .formatted(program, version.server(), version.schema()),

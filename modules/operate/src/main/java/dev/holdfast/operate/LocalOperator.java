@@ -38,11 +38,10 @@ import dev.holdfast.model.search.JobIdMatches;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Access;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.JobQueue;
-import dev.holdfast.queue.Queue;
-import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.JobStore;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.queue.admin.TokenKey;
 import dev.holdfast.queue.health.WorkerRegistry;
 import java.time.Duration;
@@ -57,11 +56,10 @@ import org.jspecify.annotations.Nullable;
 
 /** On the database itself. */
 public final class LocalOperator implements Operator {
-  private final Queue queue;
+  private final JobStore store;
   private final JobQueue jobs;
-  private final JobQueries queries;
-  private final QueueAdmin admin;
-  private final Access keys;
+  private final Queries queries;
+  private final Admin admin;
   private final WorkerRegistry workers;
   private final Runnable close;
   private final String version;
@@ -71,13 +69,12 @@ public final class LocalOperator implements Operator {
    * @param version of this program
    * @param close closes the queue and its connections
    */
-  public LocalOperator(Queue queue, Timings timings, String version, Runnable close) {
-    this.queue = queue;
-    this.jobs = queue.jobs();
-    this.queries = queue.queries();
-    this.admin = queue.admin();
-    this.keys = queue.access();
-    this.workers = queue.workers();
+  public LocalOperator(JobStore store, Timings timings, String version, Runnable close) {
+    this.store = store;
+    this.jobs = store.jobs();
+    this.queries = store.queries();
+    this.admin = store.admin();
+    this.workers = store.workers();
     this.version = version;
     this.close = close;
     this.reapGrace = timings.reapGrace();
@@ -289,14 +286,14 @@ public final class LocalOperator implements Operator {
 
   @Override
   public List<ApiKey> keys() {
-    return keys.keys();
+    return admin.keys();
   }
 
   @Override
   public NewKey createKey(
       String name, Role role, @Nullable String tenant, @Nullable Duration lifetime) {
     Secrets.Parts parts = Secrets.next();
-    keys.createKey(
+    admin.createKey(
         new ApiKey(parts.id(), name, role, tenant, Instant.EPOCH, null, null),
         parts.digest(),
         lifetime);
@@ -305,19 +302,20 @@ public final class LocalOperator implements Operator {
 
   @Override
   public boolean revokeKey(String id) {
-    return keys.revokeKey(id, Duration.ZERO);
+    return admin.revokeKey(id, Duration.ZERO);
   }
 
   @Override
   public Optional<NewKey> rotateKey(String id, Duration overlap) {
     Secrets.Parts parts = Secrets.next();
-    return keys.rotateKey(id, parts.id(), parts.digest(), overlap)
+    return admin
+        .rotateKey(id, parts.id(), parts.digest(), overlap)
         .map(key -> new NewKey(key.id(), parts.text()));
   }
 
   @Override
   public void rotateSigningKey() {
-    keys.rotateTokenKey(TokenKey.next(), TokenLifetime.KEY_OVERLAP);
+    admin.rotateTokenKey(TokenKey.next(), TokenLifetime.KEY_OVERLAP);
   }
 
   @Override
@@ -349,7 +347,7 @@ public final class LocalOperator implements Operator {
 
   @Override
   public Health health() {
-    return HealthCheck.of(queue, reapGrace, version);
+    return HealthCheck.of(store, reapGrace, version);
   }
 
   @Override

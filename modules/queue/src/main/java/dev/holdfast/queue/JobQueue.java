@@ -195,7 +195,7 @@ public final class JobQueue {
 
   /**
    * The workers that hold these attempts, or held them. Read on the connection of heartbeats, where
-   * nothing else waits; others read {@link JobQueries#workerNames}.
+   * nothing else waits; others read {@link Queries#workerNames}.
    */
   public Map<Lease, String> workerNames(List<Lease> leases) {
     return leases.isEmpty()

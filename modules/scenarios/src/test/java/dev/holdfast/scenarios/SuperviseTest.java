@@ -66,7 +66,7 @@ class SuperviseTest {
   }
 
   private static WorkerRegistry health(World world) {
-    return world.holdfast().queue().workers();
+    return world.holdfast().store().workers();
   }
 
   private static WorkerHealth until(World world, Predicate<WorkerHealth> condition) {

@@ -2,7 +2,7 @@ package dev.holdfast.server;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.token.TaskTokens;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.api.ArtifactsApi;
 import dev.holdfast.server.api.CommandsApi;
@@ -119,8 +119,8 @@ public final class HoldfastServer implements AutoCloseable {
 
   public static HoldfastServer start(
       Holdfast holdfast, ServerOptions options, ServerMetrics metrics, Duration readWithin) {
-    Queue queue = holdfast.queue();
-    if (!options.isLoopback() && !queue.access().hasKeys()) {
+    JobStore store = holdfast.store();
+    if (!options.isLoopback() && !store.admin().hasKeys()) {
       throw new ServerStartException(
           ServerStartException.Reason.NO_KEYS,
           "the server would listen on %s, where others can reach it, and there are no API keys:"
@@ -130,34 +130,34 @@ public final class HoldfastServer implements AutoCloseable {
     }
     // Known once the server listens; a push before that waits for it.
     CompletableFuture<URI> url = new CompletableFuture<>();
-    DatabaseClock clock = new DatabaseClock(queue.queries()::now);
-    Keyring keyring = new Keyring(queue.access());
+    DatabaseClock clock = new DatabaseClock(store.queries()::now);
+    Keyring keyring = new Keyring(store.admin());
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), clock);
     Metrics workerMetrics = new Metrics();
-    DatabaseSubscription subscription = queue.notifier().subscribeToDatabase();
+    DatabaseSubscription subscription = store.notifier().subscribeToDatabase();
     Metrics remoteMetrics = new Metrics();
     RemoteAttempts attempts = new RemoteAttempts(remoteMetrics, options.timings().lease());
-    LongPollBroker longPolls = new LongPollBroker(queue.jobs(), subscription, attempts);
+    LongPollBroker longPolls = new LongPollBroker(store.jobs(), subscription, attempts);
     WakeUps wakeUps = new WakeUps(subscription);
-    HeartbeatBatcher heartbeats = new HeartbeatBatcher(queue.jobs(), System::nanoTime);
+    HeartbeatBatcher heartbeats = new HeartbeatBatcher(store.jobs(), System::nanoTime);
     Envelopes envelopes =
         new Envelopes(
-            queue.queries(),
+            store.queries(),
             tokens,
             options.timings(),
             clock,
             () -> options.publicUrl() == null ? url.join() : options.publicUrl());
     PeriodicTasks periodic = new PeriodicTasks();
-    PollRecorder polls = new PollRecorder(queue.workers().polls(), System::nanoTime);
+    PollRecorder polls = new PollRecorder(store.workers().polls(), System::nanoTime);
     periodic.every(Duration.ofSeconds(1), polls::write);
     periodic.every(Duration.ofSeconds(10), clock::refresh);
     periodic.every(Duration.ofSeconds(30), keyring::load);
     periodic.every(
-        Duration.ofMinutes(10), () -> queue.maintenance().forgetSubmissions(SUBMISSIONS_KEPT));
+        Duration.ofMinutes(10), () -> store.maintenance().forgetSubmissions(SUBMISSIONS_KEPT));
     DispatchAllowList allowList = new DispatchAllowList(options.dispatchTo());
     Pusher pusher =
         new Pusher(
-            queue,
+            store,
             subscription,
             attempts,
             envelopes,
@@ -167,30 +167,30 @@ public final class HoldfastServer implements AutoCloseable {
 
     Sessions sessions = new Sessions(keyring, clock);
     Authenticator authenticator =
-        new Authenticator(queue.access(), tokens, sessions, options, queue.queries()::heldWithin);
+        new Authenticator(store.admin(), tokens, sessions, options, store.queries()::heldWithin);
     Diagnostics diagnostics =
         new Diagnostics(
-            queue.queries(),
-            queue.admin(),
+            store.queries(),
+            store.admin(),
             longPolls::isWaitedFor,
             longPolls::notificationsLost,
             options.timings());
 
     List<Route> routes = new ArrayList<>();
     FencedOperations operations =
-        new FencedOperations(queue.jobs(), queue.queries(), heartbeats, attempts);
+        new FencedOperations(store.jobs(), store.queries(), heartbeats, attempts);
     TaskRefusals refusals =
-        new TaskRefusals(queue.queries(), (callback, lease) -> metrics.late(callback));
+        new TaskRefusals(store.queries(), (callback, lease) -> metrics.late(callback));
     routes.addAll(
         new TasksApi(operations, tokens, options, clock, refusals)
             .whenEnded(pusher::taskEnded)
             .routes());
-    routes.addAll(new StepsApi(queue.queries(), operations, refusals, clock).routes());
+    routes.addAll(new StepsApi(store.queries(), operations, refusals, clock).routes());
     routes.addAll(new LeasesApi(operations).routes());
     routes.addAll(new UploadsApi(operations, refusals, options.artifacts()).routes());
     routes.addAll(
         new ClaimsApi(
-                queue.queries(),
+                store.queries(),
                 longPolls,
                 wakeUps,
                 envelopes,
@@ -198,33 +198,33 @@ public final class HoldfastServer implements AutoCloseable {
                 authenticator,
                 polls)
             .routes());
-    routes.addAll(new EnqueueApi(queue.jobs(), queue.queries()).routes());
-    routes.addAll(new OperateApi(queue.jobs(), queue.queries(), clock).routes());
-    routes.addAll(new CommandsApi(queue.jobs(), queue.queries()).routes());
-    routes.addAll(new JobsApi(queue.queries(), clock).routes());
-    routes.addAll(new FailuresApi(queue.queries()).routes());
-    routes.addAll(new RunsApi(queue.queries()).routes());
-    routes.addAll(new ArtifactsApi(queue.queries(), options.artifacts()).routes());
-    routes.addAll(new QueuesApi(queue.admin(), allowList).routes());
-    routes.addAll(new SchedulesApi(queue.admin()).routes());
-    routes.addAll(new KeysApi(queue.access(), authenticator, keyring, clock).routes());
+    routes.addAll(new EnqueueApi(store.jobs(), store.queries()).routes());
+    routes.addAll(new OperateApi(store.jobs(), store.queries(), clock).routes());
+    routes.addAll(new CommandsApi(store.jobs(), store.queries()).routes());
+    routes.addAll(new JobsApi(store.queries(), clock).routes());
+    routes.addAll(new FailuresApi(store.queries()).routes());
+    routes.addAll(new RunsApi(store.queries()).routes());
+    routes.addAll(new ArtifactsApi(store.queries(), options.artifacts()).routes());
+    routes.addAll(new QueuesApi(store.admin(), allowList).routes());
+    routes.addAll(new SchedulesApi(store.admin()).routes());
+    routes.addAll(new KeysApi(store.admin(), authenticator, keyring, clock).routes());
     routes.addAll(new SessionApi(authenticator, sessions, isByTls(options)).routes());
     routes.addAll(new PageApi().routes());
-    routes.addAll(new WorkersApi(queue).routes());
-    routes.addAll(new StatusApi(queue, diagnostics, options, clock).routes());
-    routes.addAll(new HistoryApi(queue.queries()).routes());
+    routes.addAll(new WorkersApi(store).routes());
+    routes.addAll(new StatusApi(store, diagnostics, options, clock).routes());
+    routes.addAll(new HistoryApi(store.queries()).routes());
     routes.addAll(new ReferenceApi().routes());
 
     LiveFeeds feeds =
-        new LiveFeeds(queue, diagnostics, clock, MOST_SUBSCRIBERS, MOST_STREAMS_OF_ONE_CLIENT);
+        new LiveFeeds(store, diagnostics, clock, MOST_SUBSCRIBERS, MOST_STREAMS_OF_ONE_CLIENT);
     routes.addAll(new EventsApi(feeds, authenticator).routes());
     routes.addAll(new MetricsApi(metrics).routes());
     metrics.addWorker(workerMetrics).addRemoteWorkers(remoteMetrics);
     metrics.gauge(ServerMetrics.WAITING, longPolls::waiting);
     metrics.gauge(ServerMetrics.SUBSCRIBERS, feeds::subscribers);
     metrics.watch(
-        new QueueDepths(queue.admin()::queues, metrics.registry()),
-        new ProcessMetrics(queue.workers(), metrics.registry()));
+        new QueueDepths(store.admin()::queues, metrics.registry()),
+        new ProcessMetrics(store.workers(), metrics.registry()));
     if (options.statsd() != null) {
       // StatsD gets no requests that would refresh these.
       periodic.every(Duration.ofSeconds(10), metrics::refresh);

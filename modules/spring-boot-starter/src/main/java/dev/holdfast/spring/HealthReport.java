@@ -17,7 +17,7 @@ final class HealthReport {
 
   /** Throws when the database cannot be asked, or has not our schema. */
   Map<String, Object> details() {
-    DatabaseVersion version = holdfast.queue().version();
+    DatabaseVersion version = holdfast.store().version();
     Map<String, Object> details = new LinkedHashMap<>();
     details.put("postgresql", version.server());
     details.put("schema", version.schema());

@@ -5,7 +5,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.JobRetention;
 import dev.holdfast.model.value.Codec;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.jdbc.StatementObserver;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.worker.JobListener;
@@ -64,8 +64,8 @@ public class HoldfastAutoConfiguration {
     if (properties.migrate()) {
       Migrations.apply(source, properties.allowUnsafe());
     }
-    Queue.Options options =
-        new Queue.Options(
+    JobStore.Options options =
+        new JobStore.Options(
             properties.connections(),
             observer.getIfAvailable(() -> StatementObserver.NONE),
             properties.retries().defaults());
@@ -74,7 +74,7 @@ public class HoldfastAutoConfiguration {
             .joining(new SpringTransaction(source, properties.allowForeignTransactions()));
     middleware.orderedStream().reduce(EnqueueMiddleware::around).ifPresent(holdfast::aroundEnqueue);
     if (properties.check()) {
-      holdfast.queue().check(properties.allowUnsafe());
+      holdfast.store().check(properties.allowUnsafe());
     }
     retain(holdfast, properties, artifacts);
     return holdfast;

@@ -60,7 +60,7 @@ public final class TestTime {
 
   private TestTime(Holdfast holdfast) {
     this.holdfast = holdfast;
-    this.maintenance = holdfast.queue().maintenance();
+    this.maintenance = holdfast.store().maintenance();
   }
 
   /** Begins with the real time. */

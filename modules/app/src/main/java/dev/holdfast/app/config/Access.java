@@ -10,7 +10,7 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.embedded.Running;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.DatabaseException.Reason;
 import dev.holdfast.queue.jdbc.StatementObserver;
@@ -32,7 +32,7 @@ public final class Access implements AutoCloseable {
   private final Holdfast holdfast;
   private final boolean allowUnsafe;
 
-  private Access(HikariDataSource pool, boolean allowUnsafe, Queue.Options options) {
+  private Access(HikariDataSource pool, boolean allowUnsafe, JobStore.Options options) {
     this.pool = pool;
     this.holdfast = Holdfast.on(pool, new JacksonCodec(), options);
     this.allowUnsafe = allowUnsafe;
@@ -47,8 +47,9 @@ public final class Access implements AutoCloseable {
     return open(settings, url, StatementObserver.NONE);
   }
 
-  private static Queue.Options options(Settings settings, StatementObserver observer) {
-    return new Queue.Options(Queue.Options.DEFAULT.connections(), observer, settings.retries());
+  private static JobStore.Options options(Settings settings, StatementObserver observer) {
+    return new JobStore.Options(
+        JobStore.Options.DEFAULT.connections(), observer, settings.retries());
   }
 
   /**
@@ -56,7 +57,7 @@ public final class Access implements AutoCloseable {
    */
   public static Access open(Settings settings, DatabaseUrl url, StatementObserver observer) {
     DatabaseConfig database = settings.database();
-    Queue.Options options = options(settings, observer);
+    JobStore.Options options = options(settings, observer);
     try {
       return new Access(pool(database, url, true), database.allowUnsafe(), options);
     } catch (HikariPool.PoolInitializationException failed) {
@@ -174,7 +175,7 @@ public final class Access implements AutoCloseable {
   /** Throws unless the database can be used and has the schema of this version. */
   public Access checked() {
     try {
-      holdfast.queue().check(allowUnsafe);
+      holdfast.store().check(allowUnsafe);
       return this;
     } catch (RuntimeException unfit) {
       close();

@@ -13,7 +13,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerHealth;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -51,7 +51,7 @@ public final class Demo {
   /** A job of the demo and how it has to end. */
   private record Part(String name, JobState ending) {}
 
-  private final Queue queue;
+  private final JobStore store;
   private final Holdfast holdfast;
   private final String supervisor;
   private final URI url;
@@ -68,7 +68,7 @@ public final class Demo {
    */
   public Demo(Holdfast holdfast, String supervisor, URI url, boolean stays) {
     this.holdfast = holdfast;
-    this.queue = holdfast.queue();
+    this.store = holdfast.store();
     this.supervisor = supervisor;
     this.url = url;
     this.stays = stays;
@@ -166,7 +166,7 @@ public final class Demo {
       return false;
     }
     String component = WorkerHealth.component(QUEUE, 0);
-    for (WorkerHealth row : queue.workers().readings().of(supervisor)) {
+    for (WorkerHealth row : store.workers().readings().of(supervisor)) {
       Long pid = row.pid();
       if (row.component().equals(component)
           && row.status() == HealthStatus.HEALTHY
@@ -202,7 +202,7 @@ public final class Demo {
         && worker != null
         && !worker.contains("." + killed + ".")) {
       say("!! the job that never ends is cancelled");
-      queue.jobs().cancel(endless, false, "the demo is over soon");
+      store.jobs().cancel(endless, false, "the demo is over soon");
       return true;
     }
     return false;
@@ -213,7 +213,7 @@ public final class Demo {
   private void tell() {
     parts.forEach(
         (id, part) -> {
-          for (JobEvent event : queue.queries().timeline(id)) {
+          for (JobEvent event : store.queries().timeline(id)) {
             if (event.number() > told.getOrDefault(id, 0)) {
               told.put(id, event.number());
               tell(part, id, event);
@@ -240,7 +240,7 @@ public final class Demo {
   }
 
   private JobStatus status(JobId id) {
-    return queue.queries().find(id).orElseThrow();
+    return store.queries().find(id).orElseThrow();
   }
 
   /** Nothing was lost, and nothing was done twice: counted in the database. */
@@ -252,7 +252,7 @@ public final class Demo {
       JobStatus status = status(each.getKey());
       asExpected += status.state() == each.getValue().ending() ? 1 : 0;
       twice +=
-          queue.queries().timeline(each.getKey()).stream()
+          store.queries().timeline(each.getKey()).stream()
                       .filter(event -> event.type().equals(EventType.DONE))
                       .count()
                   > 1

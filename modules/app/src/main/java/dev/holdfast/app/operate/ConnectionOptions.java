@@ -55,7 +55,7 @@ public final class ConnectionOptions {
     }
     Access access = Access.open(settings).checked();
     return new LocalOperator(
-        access.holdfast().queue(), settings.timings(), Version.text(), access::close);
+        access.holdfast().store(), settings.timings(), Version.text(), access::close);
   }
 
   /** An option overrides the environment and the file. */

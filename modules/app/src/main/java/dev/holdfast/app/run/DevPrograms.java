@@ -74,11 +74,11 @@ final class DevPrograms implements AutoCloseable {
    */
   private String apiKey() {
     String given = settings.get(ClientConfig.API_KEY);
-    if (!given.isEmpty() || !access.holdfast().queue().access().hasKeys()) {
+    if (!given.isEmpty() || !access.holdfast().store().admin().hasKeys()) {
       return given;
     }
     operator =
-        new LocalOperator(access.holdfast().queue(), Timings.DEFAULT, Version.text(), () -> {});
+        new LocalOperator(access.holdfast().store(), Timings.DEFAULT, Version.text(), () -> {});
     key = operator.createKey("dev --with", Role.WORKER, null, null);
     return key.text();
   }

@@ -57,7 +57,7 @@ public final class ServerCommand implements Callable<Integer> {
       access.retain(settings);
       try (HoldfastServer server = HoldfastServer.start(access.holdfast(), options, metrics)) {
         Terminal.println("ready: holdfast " + Version.text() + " at " + server.url());
-        if (!access.holdfast().queue().access().hasKeys()) {
+        if (!access.holdfast().store().admin().hasKeys()) {
           Terminal.println(
               "there are no API keys: everybody on this machine may do everything"
                   + " ('holdfast keys create' creates one)");

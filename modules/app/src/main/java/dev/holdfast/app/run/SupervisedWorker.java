@@ -68,7 +68,7 @@ public final class SupervisedWorker {
     try (Access access = Access.open(settings).checked();
         WorkerProcess worker =
             WorkerProcess.start(settings, access, place.component(), bundled, side.isPaused())) {
-      side.serve(access.holdfast().queue().workers().processes(), worker);
+      side.serve(access.holdfast().store().workers().processes(), worker);
       worker.serve(settings, signals);
       side.stopping();
     } catch (CommandException | DatabaseException e) {

@@ -99,7 +99,7 @@ public final class Supervision {
       }
     }
     return Supervisor.start(
-        access.holdfast().queue().workers(),
+        access.holdfast().store().workers(),
         options(settings.supervisor()),
         commands,
         new Supervisor.Output(echo, settings.scrubber()::scrubAfter));

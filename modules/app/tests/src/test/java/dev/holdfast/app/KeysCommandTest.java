@@ -35,10 +35,10 @@ class KeysCommandTest extends OperatorCommandFixture {
     assertThat(keyOf(next).get("tenant").asText()).isEqualTo("acme");
     assertThat(keyOf(next).get("role").asText()).isEqualTo("operator");
     assertThat(keyOf(id).get("revokedAt").isNull()).isFalse();
-    assertThat(holdfast.queue().access().validKey(id)).as("during the overlap").isPresent();
+    assertThat(holdfast.store().admin().validKey(id)).as("during the overlap").isPresent();
 
     assertThat(run("keys", "revoke", id)).isZero();
-    assertThat(holdfast.queue().access().validKey(id)).isEmpty();
+    assertThat(holdfast.store().admin().validKey(id)).isEmpty();
     assertThat(run("keys", "revoke", id)).isEqualTo(ExitCode.NOT_FOUND);
     assertThat(run("keys", "rotate", id)).isEqualTo(ExitCode.NOT_FOUND);
     assertThat(run("keys", "list")).isZero();
@@ -57,10 +57,9 @@ class KeysCommandTest extends OperatorCommandFixture {
   @Test
   void the_key_that_signs_task_tokens_is_rotated() throws IOException {
     assertThat(run("keys", "rotate", "--signing")).isZero();
-    List<String> first = holdfast.queue().access().tokenKeys().stream().map(TokenKey::kid).toList();
+    List<String> first = holdfast.store().admin().tokenKeys().stream().map(TokenKey::kid).toList();
     assertThat(run("keys", "rotate", "--signing")).isZero();
-    List<String> second =
-        holdfast.queue().access().tokenKeys().stream().map(TokenKey::kid).toList();
+    List<String> second = holdfast.store().admin().tokenKeys().stream().map(TokenKey::kid).toList();
     assertThat(second).hasSize(first.size() + 1).endsWith(first.toArray(String[]::new));
     assertThat(said()).contains("new key").doesNotContain(second.getFirst());
     assertThat(run("keys", "rotate", "--signing", "--overlap", "1h")).isEqualTo(ExitCode.USAGE);

@@ -75,15 +75,15 @@ class PublicApiTest {
   /** What only modules of Holdfast use, of classes that services use. */
   private static final Set<String> OWN_USE =
       Set.of(
-          "Queue.notifier",
-          "Queue.workers",
-          "Queue.defaults",
+          "JobStore.notifier",
+          "JobStore.workers",
+          "JobStore.defaults",
           "Maintenance.reap",
           "Maintenance.expire",
           "Maintenance.expireCancelled",
-          "Access.firstTokenKey",
-          "Access.rotateTokenKey",
-          "Access.knownKey");
+          "Admin.firstTokenKey",
+          "Admin.rotateTokenKey",
+          "Admin.knownKey");
 
   private static Map<String, String> packages() {
     Map<String, String> found = new TreeMap<>();

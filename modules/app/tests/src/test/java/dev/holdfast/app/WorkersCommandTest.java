@@ -22,7 +22,7 @@ class WorkersCommandTest extends OperatorCommandFixture {
   private static final WorkerProcesses.Place PLACE = new WorkerProcesses.Place("here", TAG, 1);
 
   private WorkerRegistry health() {
-    return holdfast.queue().workers();
+    return holdfast.store().workers();
   }
 
   private void startTag() {

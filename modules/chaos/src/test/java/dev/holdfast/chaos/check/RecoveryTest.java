@@ -6,7 +6,7 @@ import dev.holdfast.JacksonCodec;
 import dev.holdfast.chaos.fleet.Database;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Job;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -19,7 +19,7 @@ class RecoveryTest {
 
   private static EmptyRun run;
   private static Database database;
-  private static Queue queue;
+  private static JobStore store;
 
   private final Recovery recovery = new Recovery(database);
 
@@ -27,12 +27,12 @@ class RecoveryTest {
   static void start() throws Exception {
     run = EmptyRun.start();
     database = run.database();
-    queue = new Queue(database.direct(), new JacksonCodec(), Queue.Options.DEFAULT);
+    store = new JobStore(database.direct(), new JacksonCodec(), JobStore.Options.DEFAULT);
   }
 
   @AfterAll
   static void stop() {
-    queue.close();
+    store.close();
     run.close();
   }
 
@@ -43,8 +43,8 @@ class RecoveryTest {
 
   /** A job that the process runs, under its first attempt. */
   private static LeasedJob running(long pid) {
-    queue.jobs().enqueue(Job.of("plain"));
-    return queue
+    store.jobs().enqueue(Job.of("plain"));
+    return store
         .jobs()
         .claim("default", 1, "host." + pid + ".0", Duration.ofMinutes(1))
         .jobs()
@@ -55,7 +55,7 @@ class RecoveryTest {
     database.execute(
         "UPDATE holdfast.job SET heartbeat_at = now() - interval '1 hour',"
             + " lease_expires_at = now() - interval '1 hour' WHERE state = 'RUNNING'");
-    queue.maintenance().reap(Duration.ZERO);
+    store.maintenance().reap(Duration.ZERO);
   }
 
   @Test

@@ -6,7 +6,7 @@ import java.time.Duration;
 public final class Impatient {
   private Impatient() {}
 
-  public static void make(Queue queue) {
-    queue.startTimeout(Duration.ofSeconds(4));
+  public static void make(JobStore store) {
+    store.startTimeout(Duration.ofSeconds(4));
   }
 }

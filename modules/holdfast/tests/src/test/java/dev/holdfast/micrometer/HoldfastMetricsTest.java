@@ -8,7 +8,7 @@ import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
@@ -43,7 +43,7 @@ class HoldfastMetricsTest {
     metrics = new HoldfastMetrics(registry);
     holdfast =
         Holdfast.on(
-            database.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.observer(metrics));
+            database.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.observer(metrics));
     metrics.queues(holdfast);
     // endregion
   }

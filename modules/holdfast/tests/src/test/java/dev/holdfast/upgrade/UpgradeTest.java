@@ -145,7 +145,7 @@ class UpgradeTest {
     // One that is restarted before it is upgraded, too.
     try (Holdfast holdfast = Holdfast.on(old.dataSource());
         Worker worker = worker(holdfast, begun, upgraded)) {
-      holdfast.queue().check(true);
+      holdfast.store().check(true);
       JobId id = holdfast.enqueue(Job.of("echo").queue(EveryState.QUEUE)).id();
       Eventually.until(() -> holdfast.find(id).orElseThrow().state() == JobState.SUCCEEDED);
       assertThat(worker.name()).isNotEmpty();
@@ -153,7 +153,7 @@ class UpgradeTest {
     // Until a later migration removes something it needs.
     old.sql("UPDATE holdfast.schema_compatibility SET oldest_version = 9000");
     try (Holdfast holdfast = Holdfast.on(old.dataSource())) {
-      assertThatThrownBy(() -> holdfast.queue().check(true))
+      assertThatThrownBy(() -> holdfast.store().check(true))
           .isInstanceOf(DatabaseException.class)
           .hasMessageContaining("upgrade Holdfast");
     }

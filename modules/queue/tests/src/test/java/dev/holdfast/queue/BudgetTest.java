@@ -98,8 +98,9 @@ class BudgetTest extends QueueFixture {
     RetryDefaults defaults =
         new RetryDefaults(
             new Retries(null, usual), Map.of("slow", new Retries(null, ofKind)), Map.of());
-    try (Queue own =
-        new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(defaults))) {
+    try (JobStore own =
+        new JobStore(
+            db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.retries(defaults))) {
       Lease lease = running();
       // Neither is a failure, and so neither makes the job wait longer.
       for (int i = 0; i < 5; i++) {

@@ -236,7 +236,7 @@ class FenceTest extends QueueFixture {
 
   @Test
   void concurrent_succeed_and_reap_have_one_winner() {
-    Queue reaper = another();
+    JobStore reaper = another();
     for (int round = 0; round < 100; round++) {
       Lease lease = running();
       expire(lease);

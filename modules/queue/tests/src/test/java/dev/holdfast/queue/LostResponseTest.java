@@ -25,16 +25,16 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** The server executed the statement, and its response was lost. */
 class LostResponseTest extends QueueFixture {
   private FaultProxy proxy;
-  private Queue remote;
+  private JobStore remote;
 
   @BeforeEach
   void connect() {
     proxy = FaultProxy.before(db);
     remote =
-        new Queue(
+        new JobStore(
             db.dataSource(proxy, 4),
             new JacksonCodec(),
-            new Queue.Options(3, StatementObserver.NONE));
+            new JobStore.Options(3, StatementObserver.NONE));
     remote.queries().find(job().id());
   }
 
@@ -120,7 +120,7 @@ class LostResponseTest extends QueueFixture {
     noPool.setUrl(proxy.url(db));
     noPool.setUser(db.user());
     noPool.setPassword(db.password());
-    try (Queue patient = new Queue(noPool, new JacksonCodec(), Queue.Options.DEFAULT)) {
+    try (JobStore patient = new JobStore(noPool, new JacksonCodec(), JobStore.Options.DEFAULT)) {
       proxy.cut();
       assertThatThrownBy(() -> patient.jobs().enqueue(job()))
           .isInstanceOf(DatabaseException.class)

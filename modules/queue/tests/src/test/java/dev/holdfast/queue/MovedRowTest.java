@@ -25,12 +25,13 @@ class MovedRowTest {
   @Test
   void a_settle_finds_a_row_that_a_heartbeat_moved_while_it_waited_for_the_lock(TestDatabase db)
       throws Exception {
-    try (Queue queue = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
+    try (JobStore store =
+            new JobStore(db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT);
         Connection heartbeat = db.dataSource().getConnection();
         Statement statement = heartbeat.createStatement()) {
-      queue.jobs().enqueue(Job.of("work"));
+      store.jobs().enqueue(Job.of("work"));
       Lease lease =
-          queue
+          store
               .jobs()
               .claim("default", 1, "worker", Duration.ofMinutes(1))
               .jobs()
@@ -40,7 +41,7 @@ class MovedRowTest {
       statement.execute("UPDATE holdfast.job SET heartbeat_at = clock_timestamp()");
       CompletableFuture<Ack> settled =
           CompletableFuture.supplyAsync(
-              () -> queue.jobs().settle(new Settlement.Succeed(lease, new Json("{\"n\": 1}"))));
+              () -> store.jobs().settle(new Settlement.Succeed(lease, new Json("{\"n\": 1}"))));
       await()
           .atMost(SOON)
           .until(
@@ -49,7 +50,7 @@ class MovedRowTest {
                       > 0);
       heartbeat.commit();
       assertThat(settled.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(Ack.ACCEPTED);
-      assertThat(String.valueOf(queue.queries().find(lease.job()).orElseThrow().result()))
+      assertThat(String.valueOf(store.queries().find(lease.job()).orElseThrow().result()))
           .isEqualTo("{\"n\": 1}");
     }
   }

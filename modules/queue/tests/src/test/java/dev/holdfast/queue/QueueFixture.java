@@ -52,14 +52,13 @@ public abstract class QueueFixture {
   public static TestDatabase db;
 
   /** The queue, opened again for each test. */
-  public Queue opened;
+  public JobStore opened;
 
   public JobQueue queue;
-  public JobQueries queries;
-  public QueueAdmin admin;
+  public Queries queries;
+  public Admin admin;
   public Maintenance maintenance;
-  public Access access;
-  private final List<Queue> others = new ArrayList<>();
+  private final List<JobStore> others = new ArrayList<>();
 
   @BeforeAll
   protected static void create(TestDatabase database) {
@@ -74,23 +73,23 @@ public abstract class QueueFixture {
         "TRUNCATE holdfast.job, holdfast.claim, holdfast.queue, holdfast.workers_pause, holdfast.api_key,"
             + " holdfast.signing_key, holdfast.idempotency_key, holdfast.history, holdfast.queue_depth,"
             + " holdfast.history_cursor, public.seen CASCADE");
-    opened = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
+    opened = new JobStore(db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT);
     queue = opened.jobs();
     queries = opened.queries();
     admin = opened.admin();
     maintenance = opened.maintenance();
-    access = opened.access();
   }
 
   @AfterEach
   protected void close() {
-    others.forEach(Queue::close);
+    others.forEach(JobStore::close);
     opened.close();
   }
 
   /** Another client of the same database, with its own connections. */
-  protected Queue another() {
-    Queue other = new Queue(db.dataSource(db.url(), 10), new JacksonCodec(), Queue.Options.DEFAULT);
+  protected JobStore another() {
+    JobStore other =
+        new JobStore(db.dataSource(db.url(), 10), new JacksonCodec(), JobStore.Options.DEFAULT);
     others.add(other);
     return other;
   }

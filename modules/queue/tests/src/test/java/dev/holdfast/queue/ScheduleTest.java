@@ -56,8 +56,9 @@ class ScheduleTest extends QueueFixture {
     admin.schedule(everyYear());
     overdue(0);
     RetryDefaults defaults = RetryDefaults.of(new RetryDefaults.Retries(7, null));
-    try (Queue other =
-        new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(defaults))) {
+    try (JobStore other =
+        new JobStore(
+            db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.retries(defaults))) {
       assertThat(other.maintenance().fire()).isEqualTo(1);
     }
     assertThat(queries.list(JobFilter.ALL).getFirst().maxAttempts()).isEqualTo(7);
@@ -115,7 +116,7 @@ class ScheduleTest extends QueueFixture {
   void concurrent_nodes_fire_it_once() {
     admin.schedule(everyYear());
     overdue(0);
-    List<Queue> nodes = List.of(opened, another(), another(), another());
+    List<JobStore> nodes = List.of(opened, another(), another(), another());
     int fired =
         Parallel.run(nodes.size(), i -> nodes.get(i).maintenance()::fire).stream()
             .mapToInt(Integer::intValue)

@@ -14,38 +14,38 @@ import java.util.List;
  * A job alone in its queue, in the state under test, and the lease it has or had. It depends on
  * another job, which has ended unless the state is WAITING.
  */
-record Subject(Queue queue, TestDatabase db, Job before, Job job, Lease lease) {
-  static Subject in(JobState state, Queue queue, TestDatabase db) {
+record Subject(JobStore store, TestDatabase db, Job before, Job job, Lease lease) {
+  static Subject in(JobState state, JobStore store, TestDatabase db) {
     Job before = Job.of("test").queue("b" + JobId.next());
     Job job = Job.of("test").queue("q" + JobId.next()).dependsOn(before.id());
-    queue.jobs().enqueue(List.of(before, job));
-    Subject subject = new Subject(queue, db, before, job, new Lease(job.id(), 1));
+    store.jobs().enqueue(List.of(before, job));
+    Subject subject = new Subject(store, db, before, job, new Lease(job.id(), 1));
     if (state != JobState.WAITING) {
       subject.endTheOneBefore(true);
       // Its own worker, so that leases lost by others do not affect this job.
-      queue.jobs().claim(job.queue(), 1, "worker:" + job.id(), QueueFixture.LEASE);
+      store.jobs().claim(job.queue(), 1, "worker:" + job.id(), QueueFixture.LEASE);
     }
     switch (state) {
       case WAITING, RUNNING -> {}
       // Not for the first time, so that there is an old lease to come with.
-      case PENDING -> queue.jobs().settle(new Settlement.Release(subject.lease, false));
+      case PENDING -> store.jobs().settle(new Settlement.Release(subject.lease, false));
       case RETRYING ->
-          queue
+          store
               .jobs()
               .settle(new Settlement.Fail(subject.lease, QueueFixture.FLAKY, Duration.ofHours(1)));
-      case SUCCEEDED -> queue.jobs().settle(new Settlement.Succeed(subject.lease, null));
+      case SUCCEEDED -> store.jobs().settle(new Settlement.Succeed(subject.lease, null));
       case FAILED ->
-          queue
+          store
               .jobs()
               .settle(new Settlement.Fail(subject.lease, QueueFixture.HOPELESS, Duration.ZERO));
-      case CANCELLED -> queue.jobs().settle(new Settlement.Cancel(subject.lease, null));
+      case CANCELLED -> store.jobs().settle(new Settlement.Cancel(subject.lease, null));
     }
     return subject;
   }
 
   void endTheOneBefore(boolean well) {
-    for (LeasedJob first : queue.jobs().claim(before.queue(), 1, "w", QueueFixture.LEASE).jobs()) {
-      queue
+    for (LeasedJob first : store.jobs().claim(before.queue(), 1, "w", QueueFixture.LEASE).jobs()) {
+      store
           .jobs()
           .settle(
               well

@@ -86,19 +86,19 @@ class TransitionsTest {
           entry(Verb.SEND_BACK_TO_A_STEP, Set.of(WAITING, PENDING, RUNNING, RETRYING)));
 
   private static TestDatabase db;
-  private static Queue queue;
+  private static JobStore store;
 
   @BeforeAll
   static void open(TestDatabase database) {
     db = database;
     db.sql(TransitionGuard.sql());
     db.sql(TransitionGuard.DISABLE_TRIGGERS);
-    queue = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT);
+    store = new JobStore(db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT);
   }
 
   @AfterAll
   static void close() {
-    queue.close();
+    store.close();
   }
 
   @Test
@@ -122,9 +122,9 @@ class TransitionsTest {
   @MethodSource("everyVerbInEveryState")
   void a_verb_makes_exactly_the_transition_of_the_table(Verb verb, JobState state)
       throws SQLException {
-    Subject subject = Subject.in(state, queue, db);
-    assertThat(queue.queries().find(subject.id()).orElseThrow().state()).isEqualTo(state);
-    int attempt = queue.queries().find(subject.id()).orElseThrow().attempt();
+    Subject subject = Subject.in(state, store, db);
+    assertThat(store.queries().find(subject.id()).orElseThrow().state()).isEqualTo(state);
+    int attempt = store.queries().find(subject.id()).orElseThrow().attempt();
     if (verb == Verb.SEND_BACK_TO_A_STEP) {
       subject.hasStep("s1");
     }
@@ -135,10 +135,10 @@ class TransitionsTest {
 
     JobState next = next(verb, state);
     if ((verb == Verb.RETAIN && state.isTerminal()) || (verb == Verb.DELETE && state != RUNNING)) {
-      assertThat(queue.queries().find(subject.id())).isEmpty();
+      assertThat(store.queries().find(subject.id())).isEmpty();
       return;
     }
-    JobStatus after = queue.queries().find(subject.id()).orElseThrow();
+    JobStatus after = store.queries().find(subject.id()).orElseThrow();
     assertThat(after.state()).isEqualTo(next);
     boolean isClaimed = state == PENDING && next == RUNNING;
     assertThat(after.attempt()).isEqualTo(isClaimed ? attempt + 1 : attempt);
@@ -150,12 +150,12 @@ class TransitionsTest {
           .as("a verb that does nothing writes nothing")
           .isEqualTo(before);
     }
-    assertThat(queue.queries().timeline(subject.id()))
+    assertThat(store.queries().timeline(subject.id()))
         .as("the timeline has no gaps")
         .extracting(event -> event.number())
         .containsExactlyElementsOf(
             Stream.iterate(1, n -> n + 1)
-                .limit(queue.queries().timeline(subject.id()).size())
+                .limit(store.queries().timeline(subject.id()).size())
                 .toList());
   }
 

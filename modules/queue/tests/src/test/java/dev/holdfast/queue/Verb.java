@@ -21,13 +21,13 @@ enum Verb {
   CLAIM("claim") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().claim(job.job().queue(), 1, "another", QueueFixture.LEASE);
+      job.store().jobs().claim(job.job().queue(), 1, "another", QueueFixture.LEASE);
     }
   },
   CLAIM_REMOTELY("claimRemotely") {
     @Override
     void on(Subject job) {
-      job.queue()
+      job.store()
           .jobs()
           .claimRemotely(
               job.job().queue(), 1, "another", QueueFixture.LEASE, QueueFixture.GRACE, null);
@@ -36,19 +36,19 @@ enum Verb {
   HEARTBEAT("heartbeat") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
+      job.store().jobs().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
     }
   },
   REPORT("report") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().report(List.of(new Report.Progress(job.lease(), 50, "half")));
+      job.store().jobs().report(List.of(new Report.Progress(job.lease(), 50, "half")));
     }
   },
   LOG("log") {
     @Override
     void on(Subject job) {
-      job.queue()
+      job.store()
           .jobs()
           .log(new LogLines(job.lease(), 1L, List.of("half"), (before, added) -> added));
     }
@@ -57,13 +57,13 @@ enum Verb {
     @Override
     void on(Subject job) {
       List<Artifact> files = List.of(new Artifact("a", 1, "0".repeat(64)));
-      job.queue().jobs().publish(new Publication(job.lease(), "store", files, null));
+      job.store().jobs().publish(new Publication(job.lease(), "store", files, null));
     }
   },
   COMPLETE("complete") {
     @Override
     void on(Subject job) {
-      job.queue()
+      job.store()
           .jobs()
           .complete(
               new Completion(
@@ -80,7 +80,7 @@ enum Verb {
   SUCCEED("settle") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().settle(QueueFixture.succeed(job.lease()));
+      job.store().jobs().settle(QueueFixture.succeed(job.lease()));
     }
   },
   SUCCEED_IN_TRANSACTION("succeed") {
@@ -88,7 +88,7 @@ enum Verb {
     void on(Subject job) throws SQLException {
       try (Connection connection = job.db().connection()) {
         connection.setAutoCommit(false);
-        job.queue().jobs().succeed(connection, QueueFixture.succeed(job.lease()));
+        job.store().jobs().succeed(connection, QueueFixture.succeed(job.lease()));
         connection.commit();
       }
     }
@@ -96,7 +96,7 @@ enum Verb {
   FAIL_RETRYABLE("settle") {
     @Override
     void on(Subject job) {
-      job.queue()
+      job.store()
           .jobs()
           .settle(new Settlement.Fail(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1)));
     }
@@ -104,92 +104,92 @@ enum Verb {
   FAIL_FOR_GOOD("settle") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.HOPELESS));
+      job.store().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.HOPELESS));
     }
   },
   FAIL_AT_THE_END_OF_THE_BUDGET("settle") {
     @Override
     void on(Subject job) {
       job.set("failures = max_attempts - 1");
-      job.queue().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
+      job.store().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
     }
   },
   FAIL_WHILE_CANCELLING("settle") {
     @Override
     void on(Subject job) {
       job.askToCancel();
-      job.queue().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
+      job.store().jobs().settle(QueueFixture.fail(job.lease(), QueueFixture.FLAKY));
     }
   },
   CANCEL("cancel") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().cancel(job.id(), true, "not needed");
+      job.store().jobs().cancel(job.id(), true, "not needed");
     }
   },
   CANCELLED_BY_THE_WORKER("settle") {
     @Override
     void on(Subject job) {
       job.askToCancel();
-      job.queue().jobs().settle(new Settlement.Cancel(job.lease(), null));
+      job.store().jobs().settle(new Settlement.Cancel(job.lease(), null));
     }
   },
   RELEASE("settle") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().settle(new Settlement.Release(job.lease(), true));
+      job.store().jobs().settle(new Settlement.Release(job.lease(), true));
     }
   },
   RELEASE_WHILE_CANCELLING("settle") {
     @Override
     void on(Subject job) {
       job.askToCancel();
-      job.queue().jobs().settle(new Settlement.Release(job.lease(), false));
+      job.store().jobs().settle(new Settlement.Release(job.lease(), false));
     }
   },
   SNOOZE("settle") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().settle(new Settlement.Snooze(job.lease(), Duration.ofMinutes(1)));
+      job.store().jobs().settle(new Settlement.Snooze(job.lease(), Duration.ofMinutes(1)));
     }
   },
   GIVE_BACK_UNDELIVERED("undelivered") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
+      job.store().jobs().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
     }
   },
   GIVE_BACK_UNDELIVERED_WHILE_CANCELLING("undelivered") {
     @Override
     void on(Subject job) {
       job.askToCancel();
-      job.queue().jobs().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
+      job.store().jobs().undelivered(job.lease(), QueueFixture.FLAKY, Duration.ofMinutes(1));
     }
   },
   REFUSE_UNDELIVERED("undelivered") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
+      job.store().jobs().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
     }
   },
   GIVE_BACK_DELIVERED("undelivered") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
-      job.queue().jobs().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
+      job.store().jobs().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
+      job.store().jobs().undelivered(job.lease(), QueueFixture.HOPELESS, Duration.ZERO);
     }
   },
   RETRY("retry") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().retry(List.of(job.id()));
+      job.store().jobs().retry(List.of(job.id()));
     }
   },
   SEND_BACK_TO_A_STEP("command") {
     @Override
     void on(Subject job) {
       job.hasStep("s1");
-      job.queue()
+      job.store()
           .jobs()
           .command(
               job.id(),
@@ -201,7 +201,7 @@ enum Verb {
     @Override
     void on(Subject job) {
       job.loseLease();
-      job.queue().maintenance().reap(Duration.ZERO);
+      job.store().maintenance().reap(Duration.ZERO);
     }
   },
   REAP_TOXIC {
@@ -209,7 +209,7 @@ enum Verb {
     void on(Subject job) {
       job.loseLease();
       job.set("crashes = max_crashes");
-      job.queue().maintenance().reap(Duration.ZERO);
+      job.store().maintenance().reap(Duration.ZERO);
     }
   },
   REAP_WHILE_CANCELLING {
@@ -217,7 +217,7 @@ enum Verb {
     void on(Subject job) {
       job.loseLease();
       job.askToCancel();
-      job.queue().maintenance().reap(Duration.ZERO);
+      job.store().maintenance().reap(Duration.ZERO);
     }
   },
   EXPIRE_CANCELLATION {
@@ -225,7 +225,7 @@ enum Verb {
     void on(Subject job) {
       job.askToCancel();
       job.setIfRunning("cancel_deadline = now() - interval '1 s'");
-      job.queue().maintenance().expire();
+      job.store().maintenance().expire();
     }
   },
   EXPIRE_ATTEMPT {
@@ -233,7 +233,7 @@ enum Verb {
     void on(Subject job) {
       job.set("timeout_ms = 1");
       job.setIfRunning("started_at = now() - interval '1 hour'");
-      job.queue().maintenance().expire();
+      job.store().maintenance().expire();
     }
   },
   EXPIRE_LAST_ATTEMPT {
@@ -241,28 +241,28 @@ enum Verb {
     void on(Subject job) {
       job.set("timeout_ms = 1, failures = max_attempts - 1");
       job.setIfRunning("started_at = now() - interval '1 hour'");
-      job.queue().maintenance().expire();
+      job.store().maintenance().expire();
     }
   },
   EXPIRE_JOB {
     @Override
     void on(Subject job) {
       job.set("deadline = now() - interval '1 hour'");
-      job.queue().maintenance().expire();
+      job.store().maintenance().expire();
     }
   },
   PROMOTE {
     @Override
     void on(Subject job) {
       job.set("run_at = now() - interval '1 s'");
-      job.queue().maintenance().promote();
+      job.store().maintenance().promote();
     }
   },
   UNBLOCK {
     @Override
     void on(Subject job) {
       job.endTheOneBefore(true);
-      job.queue().maintenance().promote();
+      job.store().maintenance().promote();
     }
   },
   UNBLOCK_TO_RUN_ANYWAY {
@@ -270,7 +270,7 @@ enum Verb {
     void on(Subject job) {
       job.set("when_dependency_fails = 'RUN'");
       job.endTheOneBefore(false);
-      job.queue().maintenance().promote();
+      job.store().maintenance().promote();
     }
   },
   UNBLOCK_TO_CANCEL {
@@ -278,7 +278,7 @@ enum Verb {
     void on(Subject job) {
       job.set("when_dependency_fails = 'CANCEL'");
       job.endTheOneBefore(false);
-      job.queue().maintenance().promote();
+      job.store().maintenance().promote();
     }
   },
   UNBLOCK_TO_FAIL {
@@ -286,19 +286,19 @@ enum Verb {
     void on(Subject job) {
       job.set("when_dependency_fails = 'FAIL'");
       job.endTheOneBefore(false);
-      job.queue().maintenance().promote();
+      job.store().maintenance().promote();
     }
   },
   EDIT("edit") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().edit(job.id(), JobEdit.NOTHING.priority(1));
+      job.store().jobs().edit(job.id(), JobEdit.NOTHING.priority(1));
     }
   },
   DELETE("delete") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().delete(job.id());
+      job.store().jobs().delete(job.id());
     }
   },
   RETAIN {
@@ -306,27 +306,27 @@ enum Verb {
     void on(Subject job) {
       job.set("finished_at = finished_at - interval '1 day'");
       for (JobState state : JobState.TERMINAL) {
-        job.queue().maintenance().retain(state, Duration.ofHours(1));
+        job.store().maintenance().retain(state, Duration.ofHours(1));
       }
     }
   },
   PAUSE_AND_RESUME {
     @Override
     void on(Subject job) {
-      job.queue().admin().pause(job.job().queue());
-      job.queue().admin().resume(job.job().queue());
+      job.store().admin().pause(job.job().queue());
+      job.store().admin().resume(job.job().queue());
     }
   },
   ENQUEUE_AGAIN("enqueue") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().enqueue(job.job());
+      job.store().jobs().enqueue(job.job());
     }
   },
   ENQUEUE_ONCE_MORE("enqueueOnce") {
     @Override
     void on(Subject job) {
-      job.queue().jobs().enqueueOnce("scope", job.id().toString(), "d", List.of(job.job()));
+      job.store().jobs().enqueueOnce("scope", job.id().toString(), "d", List.of(job.job()));
     }
   };
 

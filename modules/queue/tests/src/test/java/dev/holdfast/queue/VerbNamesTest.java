@@ -16,7 +16,7 @@ class VerbNamesTest {
       Pattern.compile("\\b(?:run|runOnce|transact\\w*|storing)\\(\\s*\"(\\w+)\"");
 
   @ParameterizedTest
-  @ValueSource(strings = {"JobQueue", "JobQueries", "QueueAdmin", "Access", "Maintenance"})
+  @ValueSource(strings = {"JobQueue", "Queries", "Admin", "Maintenance"})
   void a_verb_has_the_name_of_its_method(String file) {
     String source =
         Checkout.read(

@@ -4,7 +4,7 @@ import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Serves published files of jobs, if the server has their folder. */
 public final class ArtifactsApi {
-  private final JobQueries queries;
+  private final Queries queries;
   private final @Nullable FolderStore store;
 
-  public ArtifactsApi(JobQueries queries, @Nullable Path folder) {
+  public ArtifactsApi(Queries queries, @Nullable Path folder) {
     this.queries = queries;
     this.store = folder == null ? null : new FolderStore(folder);
   }

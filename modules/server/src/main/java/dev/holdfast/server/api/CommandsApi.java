@@ -10,8 +10,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
 /** Steps of jobs, and the commands of operators for them. */
 public final class CommandsApi {
   private final JobQueue queue;
-  private final JobQueries queries;
+  private final Queries queries;
 
-  public CommandsApi(JobQueue queue, JobQueries queries) {
+  public CommandsApi(JobQueue queue, Queries queries) {
     this.queue = queue;
     this.queries = queries;
   }

@@ -14,8 +14,8 @@ import dev.holdfast.model.job.Traceparent;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
@@ -53,9 +53,9 @@ public final class EnqueueApi {
   }
 
   private final JobQueue queue;
-  private final JobQueries queries;
+  private final Queries queries;
 
-  public EnqueueApi(JobQueue queue, JobQueries queries) {
+  public EnqueueApi(JobQueue queue, Queries queries) {
     this.queue = queue;
     this.queries = queries;
   }

@@ -1,6 +1,6 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
@@ -12,9 +12,9 @@ public final class FailuresApi {
   private static final int GROUPS = 100;
   private static final int MOST_GROUPS = 500;
 
-  private final JobQueries queries;
+  private final Queries queries;
 
-  public FailuresApi(JobQueries queries) {
+  public FailuresApi(Queries queries) {
     this.queries = queries;
   }
 

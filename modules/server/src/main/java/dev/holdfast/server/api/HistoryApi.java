@@ -3,7 +3,7 @@ package dev.holdfast.server.api;
 import dev.holdfast.contract.resource.HistoryResource;
 import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
@@ -15,9 +15,9 @@ import java.util.List;
 public final class HistoryApi {
   private static final int DEFAULT_MINUTES = 15;
 
-  private final JobQueries queries;
+  private final Queries queries;
 
-  public HistoryApi(JobQueries queries) {
+  public HistoryApi(Queries queries) {
     this.queries = queries;
   }
 

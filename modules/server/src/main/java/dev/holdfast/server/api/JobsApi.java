@@ -19,7 +19,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.search.JobCounts;
 import dev.holdfast.model.search.JobIdMatches;
 import dev.holdfast.model.search.JobPage;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -46,10 +46,10 @@ public final class JobsApi {
   private static final List<String> PARTS =
       List.of(EVENTS, ATTEMPTS, STEPS, ARTIFACTS, DEPENDENCIES);
 
-  private final JobQueries queries;
+  private final Queries queries;
   private final InstantSource clock;
 
-  public JobsApi(JobQueries queries, InstantSource clock) {
+  public JobsApi(Queries queries, InstantSource clock) {
     this.queries = queries;
     this.clock = clock;
   }
@@ -77,7 +77,7 @@ public final class JobsApi {
   }
 
   /** The job in the path, if there is one that the caller may see. */
-  static JobStatus job(JobQueries queries, Call call) {
+  static JobStatus job(Queries queries, Call call) {
     return queries
         .find(call.id("id"))
         .filter(job -> call.caller().sees(job.tenant()))

@@ -7,7 +7,7 @@ import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
-import dev.holdfast.queue.Access;
+import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.admin.TokenKey;
 import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.Caller;
@@ -28,13 +28,13 @@ import org.jspecify.annotations.Nullable;
 public final class KeysApi {
   private static final Duration DEFAULT_OVERLAP = Duration.ofHours(1);
 
-  private final Access access;
+  private final Admin admin;
   private final Authenticator authenticator;
   private final Keyring keyring;
   private final InstantSource clock;
 
-  public KeysApi(Access access, Authenticator authenticator, Keyring keyring, InstantSource clock) {
-    this.access = access;
+  public KeysApi(Admin admin, Authenticator authenticator, Keyring keyring, InstantSource clock) {
+    this.admin = admin;
     this.authenticator = authenticator;
     this.keyring = keyring;
     this.clock = clock;
@@ -92,7 +92,7 @@ public final class KeysApi {
 
   private Answer list(Call call) {
     forAll(call);
-    return Answer.ok(new KeyResource.Keys(access.keys().stream().map(KeyResource::of).toList()));
+    return Answer.ok(new KeyResource.Keys(admin.keys().stream().map(KeyResource::of).toList()));
   }
 
   private Answer create(Call call) {
@@ -100,7 +100,7 @@ public final class KeysApi {
     KeyRequest request = call.body(KeyRequest.class);
     Role role = Role.of(request.role());
     boolean mighty = role == Role.ADMIN && request.tenant() == null;
-    if (!mighty && !access.hasKeys()) {
+    if (!mighty && !admin.hasKeys()) {
       throw new Problem(
           422,
           "first_key",
@@ -112,7 +112,7 @@ public final class KeysApi {
     Secrets.Parts parts = Secrets.next();
     ApiKey key =
         new ApiKey(parts.id(), request.name(), role, request.tenant(), clock.instant(), null, null);
-    access.createKey(key, parts.digest(), lifetime);
+    admin.createKey(key, parts.digest(), lifetime);
     return made(parts, key);
   }
 
@@ -132,7 +132,7 @@ public final class KeysApi {
   }
 
   private Optional<ApiKey> find(String id) {
-    return access.keys().stream().filter(key -> key.id().equals(id)).findFirst();
+    return admin.keys().stream().filter(key -> key.id().equals(id)).findFirst();
   }
 
   /** The only answer that contains the secret. */
@@ -147,7 +147,7 @@ public final class KeysApi {
   private Answer revoke(Call call) {
     forAll(call);
     String id = call.value("id");
-    if (!access.revokeKey(id, Duration.ZERO)) {
+    if (!admin.revokeKey(id, Duration.ZERO)) {
       throw unknown();
     }
     authenticator.forget();
@@ -160,7 +160,7 @@ public final class KeysApi {
     ApiKey old = find(call.value("id")).orElseThrow(KeysApi::unknown);
     mayLiveUntil(call.caller(), old.expiresAt());
     Secrets.Parts parts = Secrets.next();
-    return access
+    return admin
         .rotateKey(old.id(), parts.id(), parts.digest(), request.overlap())
         .map(key -> made(parts, key))
         .orElseThrow(KeysApi::unknown);
@@ -174,7 +174,7 @@ public final class KeysApi {
     forAll(call);
     call.body(Nothing.class, new Nothing());
     TokenKey key = TokenKey.next();
-    access.rotateTokenKey(key, TokenLifetime.KEY_OVERLAP);
+    admin.rotateTokenKey(key, TokenLifetime.KEY_OVERLAP);
     keyring.load();
     return Answer.ok(Wire.object().put("kid", key.kid()));
   }

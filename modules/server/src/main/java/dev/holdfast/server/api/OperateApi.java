@@ -17,8 +17,8 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.SearchSyntax;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -39,10 +39,10 @@ public final class OperateApi {
   private static final String REASON = "requested over HTTP";
 
   private final JobQueue queue;
-  private final JobQueries queries;
+  private final Queries queries;
   private final InstantSource clock;
 
-  public OperateApi(JobQueue queue, JobQueries queries, InstantSource clock) {
+  public OperateApi(JobQueue queue, Queries queries, InstantSource clock) {
     this.queue = queue;
     this.queries = queries;
     this.clock = clock;

@@ -7,7 +7,7 @@ import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.Admin;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.dispatch.DispatchAllowList;
 import dev.holdfast.server.http.Answer;
@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Queues, their limits, and the URLs their tasks are pushed to. */
 public final class QueuesApi {
-  private final QueueAdmin admin;
+  private final Admin admin;
   private final DispatchAllowList allowed;
 
-  public QueuesApi(QueueAdmin admin, DispatchAllowList allowed) {
+  public QueuesApi(Admin admin, DispatchAllowList allowed) {
     this.admin = admin;
     this.allowed = allowed;
   }

@@ -1,7 +1,7 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -14,9 +14,9 @@ public final class RunsApi {
   private static final int PAGE = 50;
   private static final int LARGEST_PAGE = 200;
 
-  private final JobQueries queries;
+  private final Queries queries;
 
-  public RunsApi(JobQueries queries) {
+  public RunsApi(Queries queries) {
     this.queries = queries;
   }
 

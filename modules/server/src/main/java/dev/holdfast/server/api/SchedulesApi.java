@@ -7,7 +7,7 @@ import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.Admin;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -19,9 +19,9 @@ import java.util.Optional;
 
 /** Schedules. They belong to no tenant, so only keys for all tenants may use them. */
 public final class SchedulesApi {
-  private final QueueAdmin admin;
+  private final Admin admin;
 
-  public SchedulesApi(QueueAdmin admin) {
+  public SchedulesApi(Admin admin) {
     this.admin = admin;
   }
 

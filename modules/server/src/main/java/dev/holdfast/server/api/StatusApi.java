@@ -14,7 +14,7 @@ import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.operate.diagnosis.ProblemText;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.config.ShownSetting;
 import dev.holdfast.server.http.Answer;
@@ -32,7 +32,7 @@ import java.util.function.ToLongFunction;
 public final class StatusApi {
   private static final Duration READY_WITHIN = Duration.ofSeconds(3);
 
-  private final Queue queue;
+  private final JobStore store;
   private final Diagnostics diagnostics;
   private final Timings timings;
   private final List<ShownSetting> settings;
@@ -41,14 +41,14 @@ public final class StatusApi {
   private final long startedAt = System.nanoTime();
 
   public StatusApi(
-      Queue queue, Diagnostics diagnostics, ServerOptions options, InstantSource clock) {
-    this.queue = queue;
+      JobStore store, Diagnostics diagnostics, ServerOptions options, InstantSource clock) {
+    this.store = store;
     this.diagnostics = diagnostics;
     this.timings = options.timings();
     this.settings = options.settings();
     this.clock = clock;
     // Durability was checked at start, where an operator may have allowed an unsafe database.
-    this.readiness = new Readiness(() -> queue.check(true), READY_WITHIN);
+    this.readiness = new Readiness(() -> store.check(true), READY_WITHIN);
   }
 
   public List<Route> routes() {
@@ -74,7 +74,7 @@ public final class StatusApi {
   }
 
   private Answer statistics(Call call) {
-    return Answer.ok(StatisticsResource.of(queue.queries().statistics(call.caller().tenant())));
+    return Answer.ok(StatisticsResource.of(store.queries().statistics(call.caller().tenant())));
   }
 
   /** A worker's key, which may not read jobs, gets what workers need: the version and timings. */
@@ -96,9 +96,9 @@ public final class StatusApi {
   }
 
   private void addState(ObjectNode node, Call call) {
-    DatabaseVersion database = queue.version();
+    DatabaseVersion database = store.version();
     String tenant = call.caller().tenant();
-    List<QueueStatus> queues = queue.admin().queues(tenant);
+    List<QueueStatus> queues = store.admin().queues(tenant);
     node.putObject("database")
         .put("version", database.server())
         .put("schemaVersion", database.schema());
@@ -109,10 +109,10 @@ public final class StatusApi {
         .put("retrying", sum(queues, QueueStatus::retrying))
         .put("waiting", sum(queues, QueueStatus::waiting))
         .put("running", sum(queues, QueueStatus::running));
-    node.put("workersPausedAt", queue.admin().workersPausedAt().map(Object::toString).orElse(null));
+    node.put("workersPausedAt", store.admin().workersPausedAt().map(Object::toString).orElse(null));
     List<Finding> found =
         diagnostics.of(
-            queues, queue.workers().readings().fleet(tenant), diagnostics.background(tenant));
+            queues, store.workers().readings().fleet(tenant), diagnostics.background(tenant));
     node.putArray("problems").addAll(found.stream().map(StatusApi::problem).toList());
   }
 

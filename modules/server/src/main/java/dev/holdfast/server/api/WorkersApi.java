@@ -9,7 +9,7 @@ import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.command.AcceptedWorkerCommand;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.ops.Pause;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
@@ -28,10 +28,10 @@ import org.slf4j.LoggerFactory;
 public final class WorkersApi {
   private static final Logger log = LoggerFactory.getLogger(WorkersApi.class);
 
-  private final Queue queue;
+  private final JobStore store;
 
-  public WorkersApi(Queue queue) {
-    this.queue = queue;
+  public WorkersApi(JobStore store) {
+    this.store = store;
   }
 
   public List<Route> routes() {
@@ -73,9 +73,9 @@ public final class WorkersApi {
         new WorkerResource.Workers(
             workersPausedAt(),
             call.caller().seesEveryTenant()
-                ? QueueResource.Paused.of(queue.admin().workersPause().orElse(null))
+                ? QueueResource.Paused.of(store.admin().workersPause().orElse(null))
                 : null,
-            queue.workers().readings().fleet(call.caller().tenant()).all().stream()
+            store.workers().readings().fleet(call.caller().tenant()).all().stream()
                 .map(WorkerResource::of)
                 .toList()));
   }
@@ -84,7 +84,7 @@ public final class WorkersApi {
     call.caller().mustSeeEveryTenant("a worker");
     return Answer.ok(
         WorkerExitResource.Exits.of(
-            queue.workers().exits().of(component(call), supervisor(call).orElse(null))));
+            store.workers().exits().of(component(call), supervisor(call).orElse(null))));
   }
 
   private static String component(Call call) {
@@ -112,25 +112,25 @@ public final class WorkersApi {
                 () -> new Problem(422, "invalid_value", "parameter 'supervisor' is missing"));
     LogCursor after = call.query("cursor").map(LogCursor::parse).orElse(LogCursor.START);
     WorkerLogs.Name worker = new WorkerLogs.Name(supervisor, component(call));
-    return Answer.ok(WorkerLogResource.of(queue.workers().logs().read(worker, after)));
+    return Answer.ok(WorkerLogResource.of(store.workers().logs().read(worker, after)));
   }
 
   private @Nullable Instant workersPausedAt() {
-    return queue.admin().workersPausedAt().orElse(null);
+    return store.admin().workersPausedAt().orElse(null);
   }
 
   private Answer pauseAllWorkers(Call call) {
     String reason = whyAll(call);
-    queue.admin().pauseAllWorkers(new Pause.Draft(call.caller().name(), reason));
+    store.admin().pauseAllWorkers(new Pause.Draft(call.caller().name(), reason));
     log.info("all workers are paused by {}: {}", call.caller().name(), reason);
     return accepted(null, List.of());
   }
 
   private Answer resumeAllWorkers(Call call) {
     String reason = whyAll(call);
-    boolean was = queue.admin().resumeAllWorkers();
+    boolean was = store.admin().resumeAllWorkers();
     List<WorkerCommand> commands =
-        queue.workers().commands().resumeFailed(call.caller().name(), reason);
+        store.workers().commands().resumeFailed(call.caller().name(), reason);
     log.info("all workers are resumed by {}: {}", call.caller().name(), reason);
     return accepted(was, commands);
   }
@@ -150,7 +150,7 @@ public final class WorkersApi {
             action,
             call.caller().name(),
             OperateApi.why(request.reason()));
-    return switch (queue.workers().commands().ask(queue.workers().readings().fleet(null), draft)) {
+    return switch (store.workers().commands().ask(store.workers().readings().fleet(null), draft)) {
       case AcceptedWorkerCommand.Given(var commands) -> accepted(null, commands);
       case AcceptedWorkerCommand.Unknown(var message) -> throw Problem.notFound(message);
       case AcceptedWorkerCommand.Refused(var code, var message) ->

@@ -8,7 +8,7 @@ import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.contract.token.TokenException;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.ops.ApiKey;
-import dev.holdfast.queue.Access;
+import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.admin.KnownKey;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Problem;
@@ -38,7 +38,7 @@ public final class Authenticator {
   private static final String ANY = "any";
   private static final String BEARER = "Bearer ";
 
-  private final Access access;
+  private final Admin admin;
   private final TaskTokens tokens;
   private final Sessions sessions;
   private final BiPredicate<Lease, Duration> heldWithin;
@@ -55,19 +55,18 @@ public final class Authenticator {
    * @param heldWithin whether an attempt holds its job, or did less than this long ago
    */
   public Authenticator(
-      Access access,
+      Admin admin,
       TaskTokens tokens,
       Sessions sessions,
       ServerOptions options,
       BiPredicate<Lease, Duration> heldWithin) {
-    this.access = access;
+    this.admin = admin;
     this.tokens = tokens;
     this.sessions = sessions;
     this.heldWithin = heldWithin;
     this.loopback = options.isLoopback();
     this.requests = new RateLimiter(options.requestsPerSecond(), System::nanoTime);
-    this.hasKeys =
-        Caffeine.newBuilder().expireAfterWrite(CACHED_FOR).build(any -> access.hasKeys());
+    this.hasKeys = Caffeine.newBuilder().expireAfterWrite(CACHED_FOR).build(any -> admin.hasKeys());
   }
 
   /** Drops cached keys; the next request reads them from the database. */
@@ -211,7 +210,7 @@ public final class Authenticator {
   }
 
   private Optional<KnownKey> known(String id) {
-    return keys.get(id, access::validKey);
+    return keys.get(id, admin::validKey);
   }
 
   private boolean hasKeys() {

@@ -2,7 +2,7 @@ package dev.holdfast.server.auth;
 
 import dev.holdfast.contract.token.SigningKey;
 import dev.holdfast.contract.token.SigningKeys;
-import dev.holdfast.queue.Access;
+import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.admin.TokenKey;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -19,22 +19,22 @@ import java.util.Optional;
 public final class Keyring implements SigningKeys {
   private static final Duration LOADED_AT_MOST_EVERY = Duration.ofSeconds(1);
 
-  private final Access access;
+  private final Admin admin;
   private volatile Map<String, SigningKey> keys = Map.of();
   private volatile SigningKey current;
   private long loadedAt;
 
-  public Keyring(Access access) {
-    this.access = access;
-    if (access.tokenKeys().isEmpty()) {
-      access.firstTokenKey(TokenKey.next());
+  public Keyring(Admin admin) {
+    this.admin = admin;
+    if (admin.tokenKeys().isEmpty()) {
+      admin.firstTokenKey(TokenKey.next());
     }
     this.current = load();
   }
 
   /** Loads the keys again. */
   public synchronized SigningKey load() {
-    List<TokenKey> inUse = access.tokenKeys();
+    List<TokenKey> inUse = admin.tokenKeys();
     Map<String, SigningKey> read = new LinkedHashMap<>();
     for (TokenKey key : inUse) {
       read.put(key.kid(), new SigningKey(key.kid(), key.secret()));

@@ -4,7 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStateSnapshot;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queries;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -14,11 +14,11 @@ import java.util.Set;
 public final class Tenants {
   private static final int MOST_CACHED = 100_000;
 
-  private final JobQueries queries;
+  private final Queries queries;
   private final Cache<JobId, String> tenants =
       Caffeine.newBuilder().maximumSize(MOST_CACHED).build();
 
-  public Tenants(JobQueries queries) {
+  public Tenants(Queries queries) {
     this.queries = queries;
   }
 

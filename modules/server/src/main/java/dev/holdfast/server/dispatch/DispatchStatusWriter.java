@@ -1,7 +1,7 @@
 package dev.holdfast.server.dispatch;
 
 import dev.holdfast.model.ops.DispatchError;
-import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.time.Duration;
 import java.util.Map;
@@ -22,11 +22,11 @@ final class DispatchStatusWriter {
   /** A kind of null means that pushing works. */
   private record Written(DispatchError.@Nullable Kind kind, boolean circuitOpen, long at) {}
 
-  private final QueueAdmin admin;
+  private final Admin admin;
   private final LongSupplier nanos;
   private final Map<String, Written> written = new ConcurrentHashMap<>();
 
-  DispatchStatusWriter(QueueAdmin admin, LongSupplier nanos) {
+  DispatchStatusWriter(Admin admin, LongSupplier nanos) {
     this.admin = admin;
     this.nanos = nanos;
   }

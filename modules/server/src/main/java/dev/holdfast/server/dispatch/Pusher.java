@@ -4,7 +4,7 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.DispatchError;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.background.PeriodicTasks;
 import dev.holdfast.server.worker.Envelopes;
@@ -39,7 +39,7 @@ public final class Pusher implements AutoCloseable {
     }
   }
 
-  private final Queue queue;
+  private final JobStore store;
   private final Predicate<URI> allowed;
   private final Timings timings;
   private final DispatchClient client;
@@ -59,23 +59,23 @@ public final class Pusher implements AutoCloseable {
    * @param answerWithin how long the answer to a dispatch is waited for
    */
   public Pusher(
-      Queue queue,
+      JobStore store,
       DatabaseSubscription subscription,
       RemoteAttempts attempts,
       Envelopes envelopes,
       Predicate<URI> allowed,
       Timings timings,
       Duration answerWithin) {
-    this.queue = queue;
+    this.store = store;
     this.allowed = allowed;
     this.timings = timings;
     this.client = new DispatchClient(answerWithin);
-    this.status = new DispatchStatusWriter(queue.admin(), System::nanoTime);
+    this.status = new DispatchStatusWriter(store.admin(), System::nanoTime);
     this.services =
         new PushedTask.Services(
-            queue.jobs(),
+            store.jobs(),
             attempts,
-            name -> queue.queries().confirmed(name, worker(name)),
+            name -> store.queries().confirmed(name, worker(name)),
             envelopes,
             client,
             status,
@@ -128,7 +128,7 @@ public final class Pusher implements AutoCloseable {
 
   /** Pushes what there is; whether there may be more. */
   private boolean pushAll() {
-    List<Dispatch> dispatches = queue.admin().dispatches();
+    List<Dispatch> dispatches = store.admin().dispatches();
     pushes = !dispatches.isEmpty();
     boolean more = false;
     for (Dispatch dispatch : dispatches) {
@@ -154,7 +154,7 @@ public final class Pusher implements AutoCloseable {
           false);
       return false;
     }
-    long running = queue.queries().running(dispatch.queue(), worker(dispatch.queue()));
+    long running = store.queries().running(dispatch.queue(), worker(dispatch.queue()));
     int room = (int) Math.max(0, dispatch.maxInFlight() - running);
     int admitted = target.breaker().admits(Math.min(room, MOST_AT_ONCE));
     int wanted = target.capacity().admits(admitted, running);
@@ -162,7 +162,7 @@ public final class Pusher implements AutoCloseable {
       return false;
     }
     List<LeasedJob> jobs =
-        queue
+        store
             .jobs()
             .claim(
                 dispatch.queue(),

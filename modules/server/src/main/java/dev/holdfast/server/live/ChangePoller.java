@@ -10,9 +10,9 @@ import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.Poller;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.WorkerFleet;
-import dev.holdfast.queue.JobQueries;
-import dev.holdfast.queue.Queue;
-import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.Admin;
+import dev.holdfast.queue.JobStore;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.queue.jdbc.DatabaseException;
@@ -55,8 +55,8 @@ final class ChangePoller {
   /** How long warnings and schedules, which change slowly, are reused. */
   private static final Duration BACKGROUND = Duration.ofSeconds(5);
 
-  private final JobQueries queries;
-  private final QueueAdmin admin;
+  private final Queries queries;
+  private final Admin admin;
   private final WorkerRegistry registry;
   private final Diagnostics diagnostics;
   private final InstantSource clock;
@@ -82,15 +82,15 @@ final class ChangePoller {
    * @param permits limits concurrent polls, shared by all pollers
    */
   ChangePoller(
-      Queue queue,
+      JobStore store,
       Diagnostics diagnostics,
       InstantSource clock,
       @Nullable String tenant,
       LiveFeed feed,
       Semaphore permits) {
-    this.queries = queue.queries();
-    this.admin = queue.admin();
-    this.registry = queue.workers();
+    this.queries = store.queries();
+    this.admin = store.admin();
+    this.registry = store.workers();
     this.diagnostics = diagnostics;
     this.clock = clock;
     this.tenant = tenant;
@@ -238,7 +238,7 @@ final class ChangePoller {
   }
 
   private void publishWorker(Live.Worker worker) {
-    // Workers on two machines may have the same component: one topic, but separate states.
+    // WorkerRegistry on two machines may have the same component: one topic, but separate states.
     String topic = Topics.worker(worker.component());
     String name = worker.key();
     feed.publish(name, topic, worker);

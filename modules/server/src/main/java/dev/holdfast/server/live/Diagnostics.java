@@ -8,8 +8,8 @@ import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.operate.diagnosis.Diagnosis;
-import dev.holdfast.queue.JobQueries;
-import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.Admin;
+import dev.holdfast.queue.Queries;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Findings about the system, from the database and from this server's own state. */
 public final class Diagnostics {
-  private final JobQueries queries;
-  private final QueueAdmin admin;
+  private final Queries queries;
+  private final Admin admin;
   private final Predicate<String> waitedFor;
   private final BooleanSupplier notificationsLost;
   private final Timings timings;
@@ -31,8 +31,8 @@ public final class Diagnostics {
    * @param notificationsLost whether notifications of the database do not arrive
    */
   public Diagnostics(
-      JobQueries queries,
-      QueueAdmin admin,
+      Queries queries,
+      Admin admin,
       Predicate<String> waitedFor,
       BooleanSupplier notificationsLost,
       Timings timings) {

@@ -1,6 +1,6 @@
 package dev.holdfast.server.live;
 
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.http.Problem;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -43,7 +43,7 @@ public final class LiveFeeds implements AutoCloseable {
     }
   }
 
-  private final Queue queue;
+  private final JobStore store;
   private final Diagnostics diagnostics;
   private final InstantSource clock;
   private final int mostSubscribers;
@@ -62,12 +62,12 @@ public final class LiveFeeds implements AutoCloseable {
    * @param mostOfOneClient streams, so that one client cannot take all places
    */
   public LiveFeeds(
-      Queue queue,
+      JobStore store,
       Diagnostics diagnostics,
       InstantSource clock,
       int mostSubscribers,
       int mostOfOneClient) {
-    this.queue = queue;
+    this.store = store;
     this.diagnostics = diagnostics;
     this.clock = clock;
     this.mostSubscribers = mostSubscribers;
@@ -131,7 +131,7 @@ public final class LiveFeeds implements AutoCloseable {
     byte[] epoch = new byte[6];
     new SecureRandom().nextBytes(epoch);
     LiveFeed feed = new LiveFeed(HexFormat.of().formatHex(epoch));
-    return new Watched(feed, new ChangePoller(queue, diagnostics, clock, tenant, feed, permits));
+    return new Watched(feed, new ChangePoller(store, diagnostics, clock, tenant, feed, permits));
   }
 
   private void tick() {

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * The metrics of a server, for Prometheus and StatsD.
  *
  * <p>Created before the queue, whose statements it observes as the observer in {@code
- * Queue.Options}. The server closes it. The number of values of every tag is limited, whatever
+ * JobStore.Options}. The server closes it. The number of values of every tag is limited, whatever
  * clients send.
  */
 public final class ServerMetrics implements StatementObserver, AutoCloseable {

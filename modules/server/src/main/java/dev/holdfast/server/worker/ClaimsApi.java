@@ -7,7 +7,7 @@ import dev.holdfast.contract.task.TaskEnvelope;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Requests of workers about queues: lease tasks, count them, wait for some. */
 public final class ClaimsApi {
-  private final JobQueries queries;
+  private final Queries queries;
   private final LongPollBroker longPolls;
   private final WakeUps wakeUps;
   private final Envelopes envelopes;
@@ -34,7 +34,7 @@ public final class ClaimsApi {
    * @param usual how long a lease and a cancel grace period last if its request does not say
    */
   public ClaimsApi(
-      JobQueries queries,
+      Queries queries,
       LongPollBroker longPolls,
       WakeUps wakeUps,
       Envelopes envelopes,

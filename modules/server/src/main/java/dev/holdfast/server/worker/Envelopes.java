@@ -8,7 +8,7 @@ import dev.holdfast.model.attempt.Background;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.net.URI;
 import java.time.Duration;
@@ -27,14 +27,14 @@ import org.slf4j.LoggerFactory;
 public final class Envelopes {
   private static final Logger log = LoggerFactory.getLogger(Envelopes.class);
 
-  private final JobQueries queries;
+  private final Queries queries;
   private final TaskTokens tokens;
   private final Timings timings;
   private final InstantSource clock;
   private final Supplier<URI> callbackBaseUrl;
 
   public Envelopes(
-      JobQueries queries,
+      Queries queries,
       TaskTokens tokens,
       Timings timings,
       InstantSource clock,

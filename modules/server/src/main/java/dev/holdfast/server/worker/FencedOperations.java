@@ -14,8 +14,8 @@ import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
-import dev.holdfast.queue.JobQueries;
 import dev.holdfast.queue.JobQueue;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.auth.Tenants;
 import java.time.Duration;
@@ -41,13 +41,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FencedOperations {
   private final JobQueue queue;
-  private final JobQueries queries;
+  private final Queries queries;
   private final HeartbeatBatcher heartbeats;
   private final RemoteAttempts attempts;
   private final Tenants tenants;
 
   public FencedOperations(
-      JobQueue queue, JobQueries queries, HeartbeatBatcher heartbeats, RemoteAttempts attempts) {
+      JobQueue queue, Queries queries, HeartbeatBatcher heartbeats, RemoteAttempts attempts) {
     this.queue = queue;
     this.queries = queries;
     this.heartbeats = heartbeats;

@@ -13,7 +13,7 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -37,13 +37,13 @@ public final class StepsApi {
           StepState.DONE, EventType.STEP_FINISHED,
           StepState.FAILED, EventType.STEP_FAILED);
 
-  private final JobQueries queries;
+  private final Queries queries;
   private final FencedOperations operations;
   private final TaskRefusals refusals;
   private final InstantSource clock;
 
   public StepsApi(
-      JobQueries queries, FencedOperations operations, TaskRefusals refusals, InstantSource clock) {
+      Queries queries, FencedOperations operations, TaskRefusals refusals, InstantSource clock) {
     this.queries = queries;
     this.operations = operations;
     this.refusals = refusals;

@@ -9,7 +9,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
-import dev.holdfast.queue.JobQueries;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.http.Problem;
 import java.util.List;
 import java.util.Set;
@@ -35,7 +35,7 @@ public final class TaskRefusals {
 
   private static final String TIMED_OUT = "the task exceeded its heartbeat timeout";
 
-  private final JobQueries queries;
+  private final Queries queries;
   private final Late late;
 
   /** Is called for every callback that is refused because it came too late. */
@@ -43,7 +43,7 @@ public final class TaskRefusals {
     void refused(String callback, Lease lease);
   }
 
-  public TaskRefusals(JobQueries queries, Late late) {
+  public TaskRefusals(Queries queries, Late late) {
     this.queries = queries;
     this.late = late;
   }

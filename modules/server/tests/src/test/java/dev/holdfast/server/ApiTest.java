@@ -11,7 +11,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Instant;
@@ -35,7 +35,8 @@ public abstract class ApiTest {
   protected ApiTest(TestDatabase db) {
     this.db = db;
     this.holdfast =
-        Holdfast.on(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(retries()));
+        Holdfast.on(
+            db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.retries(retries()));
     this.server = startServer();
     this.client = new Client(server.url());
   }
@@ -100,13 +101,13 @@ public abstract class ApiTest {
   public String key(Role role, @Nullable String tenant) {
     Secrets.Parts parts = Secrets.next();
     holdfast
-        .queue()
-        .access()
+        .store()
+        .admin()
         .createKey(
             new ApiKey(parts.id(), "test", role, tenant, Instant.EPOCH, null, null),
             parts.digest(),
             null);
-    assertThat(holdfast.queue().access().validKey(parts.id())).isPresent();
+    assertThat(holdfast.store().admin().validKey(parts.id())).isPresent();
     return parts.text();
   }
 

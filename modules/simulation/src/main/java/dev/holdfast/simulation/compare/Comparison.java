@@ -1,7 +1,7 @@
 package dev.holdfast.simulation.compare;
 
 import ch.qos.logback.classic.Level;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.simulation.queue.ModelQueue;
 import dev.holdfast.simulation.queue.ModelVerbs;
 import dev.holdfast.simulation.queue.PlainCodec;
@@ -64,8 +64,8 @@ public final class Comparison implements AutoCloseable {
   public @Nullable String differs(List<Call> calls) throws SQLException {
     long[] now = {0};
     ModelVerbs model = new ModelVerbs(new ModelQueue(new PlainCodec(), () -> now[0]));
-    try (Queue queue = open()) {
-      PostgresVerbs postgres = verbs(queue);
+    try (JobStore store = open()) {
+      PostgresVerbs postgres = verbs(store);
       empty();
       List<String> before = new ArrayList<>();
       for (int i = 0; i < calls.size(); i++) {
@@ -95,12 +95,12 @@ public final class Comparison implements AutoCloseable {
   }
 
   /** A queue whose claims are in batches as soon as there is more than one. */
-  Queue open() {
-    return new Queue(dataSource, new PlainCodec(), Queue.Options.DEFAULT.batchFrom(1));
+  JobStore open() {
+    return new JobStore(dataSource, new PlainCodec(), JobStore.Options.DEFAULT.batchFrom(1));
   }
 
-  PostgresVerbs verbs(Queue queue) {
-    return new PostgresVerbs(queue, dataSource, clock);
+  PostgresVerbs verbs(JobStore store) {
+    return new PostgresVerbs(store, dataSource, clock);
   }
 
   void empty() throws SQLException {

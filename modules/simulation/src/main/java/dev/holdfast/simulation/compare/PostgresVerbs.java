@@ -13,7 +13,7 @@ import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.recover.ReapResult;
 import dev.holdfast.simulation.queue.JobSpec;
 import dev.holdfast.simulation.queue.QueueVerbs;
@@ -64,15 +64,15 @@ final class PostgresVerbs implements QueueVerbs {
 
   private static final int MOST_PAGES = 100;
 
-  private final Queue queue;
+  private final JobStore store;
   private final DataSource dataSource;
   private final VirtualClock clock;
   private final List<Connection> open = new ArrayList<>();
   private final Map<String, Pace> paces = new ConcurrentHashMap<>();
   private long now;
 
-  PostgresVerbs(Queue queue, DataSource dataSource, VirtualClock clock) {
-    this.queue = queue;
+  PostgresVerbs(JobStore store, DataSource dataSource, VirtualClock clock) {
+    this.store = store;
     this.dataSource = dataSource;
     this.clock = clock;
   }
@@ -87,7 +87,7 @@ final class PostgresVerbs implements QueueVerbs {
   @Override
   public Enqueued enqueue(JobSpec spec) {
     Job job = spec.job();
-    return queue
+    return store
         .jobs()
         .enqueue(
             spec.deadlineMillis() == 0
@@ -100,7 +100,7 @@ final class PostgresVerbs implements QueueVerbs {
     try {
       Connection connection = dataSource.getConnection();
       connection.setAutoCommit(false);
-      Object unused = queue.jobs().enqueue(connection, List.of(spec.job()));
+      Object unused = store.jobs().enqueue(connection, List.of(spec.job()));
       open.add(connection);
     } catch (SQLException trouble) {
       throw new IllegalStateException(trouble);
@@ -126,7 +126,7 @@ final class PostgresVerbs implements QueueVerbs {
     Pace pace = paces.computeIfAbsent(name, each -> new Pace());
     LockSupport.parkNanos(pace.untilFullScan());
     long begun = System.nanoTime();
-    Claimed claimed = queue.jobs().claimInBatches(name, most, worker, lease, cancelGrace);
+    Claimed claimed = store.jobs().claimInBatches(name, most, worker, lease, cancelGrace);
     pace.claimed(claimed.jobs().size(), System.nanoTime() - begun);
     return claimed;
   }
@@ -159,52 +159,52 @@ final class PostgresVerbs implements QueueVerbs {
 
   @Override
   public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
-    return queue.jobs().heartbeat(leases, lease);
+    return store.jobs().heartbeat(leases, lease);
   }
 
   @Override
   public List<HeartbeatResult> commands(String worker) {
-    return queue.jobs().commands(worker);
+    return store.jobs().commands(worker);
   }
 
   @Override
   public List<Ack> report(List<Report> reports) {
-    return queue.jobs().report(reports);
+    return store.jobs().report(reports);
   }
 
   @Override
   public List<StepStatus> steps(Lease lease) {
-    return queue.queries().steps(lease.job());
+    return store.queries().steps(lease.job());
   }
 
   @Override
   public Ack publish(Publication publication) {
-    return queue.jobs().publish(publication);
+    return store.jobs().publish(publication);
   }
 
   @Override
   public List<PublishedArtifact> artifacts(Lease lease) {
-    return queue.queries().artifacts(lease.job());
+    return store.queries().artifacts(lease.job());
   }
 
   @Override
   public List<Ack> settle(List<Settlement> settlements) {
-    return queue.jobs().settle(settlements);
+    return store.jobs().settle(settlements);
   }
 
   @Override
   public boolean succeeded(Lease lease) {
-    return queue.jobs().succeeded(lease);
+    return store.jobs().succeeded(lease);
   }
 
   @Override
   public List<Lease> heldBy(String worker) {
-    return queue.jobs().heldBy(worker);
+    return store.jobs().heldBy(worker);
   }
 
   @Override
   public void promote() {
-    int unused = queue.maintenance().promote();
+    int unused = store.maintenance().promote();
   }
 
   /** As the library's own source does it. */
@@ -213,8 +213,8 @@ final class PostgresVerbs implements QueueVerbs {
     Map<String, Integer> recovered = new HashMap<>();
     int found = 1;
     for (int page = 0; found > 0 && page < MOST_PAGES; page++) {
-      ReapResult lost = queue.maintenance().reap(reapGrace);
-      ReapResult late = queue.maintenance().expire();
+      ReapResult lost = store.maintenance().reap(reapGrace);
+      ReapResult late = store.maintenance().expire();
       recovered.merge("stale", lost.requeued().size(), Integer::sum);
       recovered.merge("ended", lost.ended().size(), Integer::sum);
       recovered.merge("timeout", count(late), Integer::sum);
@@ -229,22 +229,22 @@ final class PostgresVerbs implements QueueVerbs {
 
   @Override
   public int recover(String workerPrefix) {
-    return count(queue.workers().recovery().recover("supervisor", workerPrefix, "it died"));
+    return count(store.workers().recovery().recover("supervisor", workerPrefix, "it died"));
   }
 
   @Override
   public List<Cancellation> cancel(JobId job, String reason) {
-    return queue.jobs().cancel(job, false, reason);
+    return store.jobs().cancel(job, false, reason);
   }
 
   @Override
   public Set<JobId> retry(JobId job) {
-    return queue.jobs().retry(List.of(job));
+    return store.jobs().retry(List.of(job));
   }
 
   @Override
   public void limit(String name, int maxRunning) {
-    queue.admin().limit(name, maxRunning);
+    store.admin().limit(name, maxRunning);
   }
 
   @Override
@@ -255,7 +255,7 @@ final class PostgresVerbs implements QueueVerbs {
   @Override
   public List<String> rows() {
     // Jobs in batches get rows of their own first.
-    Object unused = queue.queries().statistics();
+    Object unused = store.queries().statistics();
     try (Connection connection = dataSource.getConnection();
         Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(ROWS)) {

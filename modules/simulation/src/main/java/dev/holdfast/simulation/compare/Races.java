@@ -1,7 +1,7 @@
 package dev.holdfast.simulation.compare;
 
 import dev.holdfast.model.attempt.Lease;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.queue.JobSpec;
 import dev.holdfast.simulation.queue.ModelQueue;
@@ -45,8 +45,8 @@ public final class Races {
 
   /** What went wrong first in so many rounds; null when nothing did. */
   public @Nullable String differs(long seed, int rounds) throws Exception {
-    try (Queue queue = on.open()) {
-      PostgresVerbs postgres = on.verbs(queue);
+    try (JobStore store = on.open()) {
+      PostgresVerbs postgres = on.verbs(store);
       for (int round = 0; round < rounds; round++) {
         String wrong = round(Scheduler.randomOf(seed + round), postgres);
         if (wrong != null) {

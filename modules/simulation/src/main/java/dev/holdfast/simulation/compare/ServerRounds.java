@@ -66,7 +66,7 @@ public final class ServerRounds implements AutoCloseable {
       leased.add(lease(job));
       if (i < attempts) {
         database.expireLease(job.value());
-        Object unused = holdfast.queue().maintenance().reap(Duration.ZERO);
+        Object unused = holdfast.store().maintenance().reap(Duration.ZERO);
       }
     }
     Task last = leased.getLast();

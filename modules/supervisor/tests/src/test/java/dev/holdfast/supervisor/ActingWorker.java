@@ -5,7 +5,7 @@ import dev.holdfast.model.ops.Machine;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import java.io.BufferedReader;
@@ -59,10 +59,10 @@ final class ActingWorker {
     }
     PGSimpleDataSource database = new PGSimpleDataSource();
     database.setUrl(System.getenv(URL));
-    Queue queue = new Queue(database, new NoCodec(), Queue.Options.DEFAULT);
-    WorkerRegistry health = queue.workers();
+    JobStore store = new JobStore(database, new NoCodec(), JobStore.Options.DEFAULT);
+    WorkerRegistry health = store.workers();
     long pid = ProcessHandle.current().pid();
-    queue
+    store
         .jobs()
         .claim(
             WorkerHealth.queueOf(component),

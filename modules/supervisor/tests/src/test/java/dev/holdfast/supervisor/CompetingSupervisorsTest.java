@@ -55,9 +55,9 @@ class CompetingSupervisorsTest extends SupervisorFixture {
     JobId late = add();
     JobId rightful = add();
     // As the server carries out what the killed process had sent.
-    queue.jobs().claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), pid) + "x", LONG);
-    queue.jobs().claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), next) + "x", LONG);
-    until(() -> queue.queries().find(late).orElseThrow().crashes() == 1);
+    store.jobs().claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), pid) + "x", LONG);
+    store.jobs().claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), next) + "x", LONG);
+    until(() -> store.queries().find(late).orElseThrow().crashes() == 1);
     assertThat(state(late)).isEqualTo(JobState.PENDING);
     assertThat(state(rightful)).isEqualTo(JobState.RUNNING);
   }
@@ -77,7 +77,7 @@ class CompetingSupervisorsTest extends SupervisorFixture {
       WorkerProcesses.Place reused = new WorkerProcesses.Place(NAME, "worker:tag:1", 1);
       health.processes().starting(reused, 0, false);
       health.processes().spawned(reused, ProcessHandle.current().pid(), Instant.EPOCH);
-      queue
+      store
           .jobs()
           .claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), left.pid()) + "x", LONG);
       stop = Duration.ofMillis(50);
@@ -85,7 +85,7 @@ class CompetingSupervisorsTest extends SupervisorFixture {
       assertThat(left.waitFor(1, TimeUnit.MINUTES)).isTrue();
       WorkerHealth row = untilHealthy(8);
       assertThat(row.restarts()).isZero();
-      assertThat(queue.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
+      assertThat(store.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
       assertThat(Companion.isAlive(left.pid(), Instant.EPOCH)).isFalse();
     } finally {
       left.destroyForcibly();
@@ -104,7 +104,7 @@ class CompetingSupervisorsTest extends SupervisorFixture {
       WorkerProcesses.Place place = new WorkerProcesses.Place(NAME, TAG, 7);
       health.processes().starting(place, 2, false);
       health.processes().spawned(place, left.pid(), left.info().startInstant().orElseThrow());
-      queue
+      store
           .jobs()
           .claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), left.pid()) + "x", LONG);
       stop = Duration.ofMillis(50);
@@ -113,7 +113,7 @@ class CompetingSupervisorsTest extends SupervisorFixture {
       boolean[] alive = new boolean[1];
       until(
           () -> {
-            boolean requeued = queue.queries().find(job).orElseThrow().crashes() == 1;
+            boolean requeued = store.queries().find(job).orElseThrow().crashes() == 1;
             alive[0] |= requeued && left.isAlive();
             return requeued;
           });

@@ -10,7 +10,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerHealth;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.testkit.DatabaseExtension;
@@ -65,7 +65,7 @@ abstract class SupervisorFixture {
   @TempDir Path folder;
 
   TestDatabase db;
-  Queue queue;
+  JobStore store;
   WorkerRegistry health;
   final List<Supervisor> supervisors = new ArrayList<>();
 
@@ -80,8 +80,8 @@ abstract class SupervisorFixture {
   @BeforeEach
   void open(TestDatabase database) {
     db = database;
-    queue = new Queue(db.dataSource(), new ActingWorker.NoCodec(), Queue.Options.DEFAULT);
-    health = queue.workers();
+    store = new JobStore(db.dataSource(), new ActingWorker.NoCodec(), JobStore.Options.DEFAULT);
+    health = store.workers();
     db.sql(onlyAllowed());
   }
 
@@ -109,7 +109,7 @@ abstract class SupervisorFixture {
   @AfterEach
   void close() {
     supervisors.forEach(Supervisor::close);
-    queue.close();
+    store.close();
   }
 
   Supervisor supervise(String name, String... parts) {
@@ -211,11 +211,11 @@ abstract class SupervisorFixture {
   }
 
   JobId add() {
-    return queue.jobs().enqueue(Job.of("work").queue("tag")).id();
+    return store.jobs().enqueue(Job.of("work").queue("tag")).id();
   }
 
   JobState state(JobId job) {
-    return queue.queries().find(job).orElseThrow().state();
+    return store.queries().find(job).orElseThrow().state();
   }
 
   void order(WorkerCommand.Action action) {

@@ -79,8 +79,8 @@ class SupervisorTest extends SupervisorFixture {
               assertThat(exit.startedAt()).isBefore(exit.endedAt());
             });
     // The lease was good for another five minutes.
-    until(() -> queue.queries().attempts(job).size() == 2);
-    assertThat(queue.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
+    until(() -> store.queries().attempts(job).size() == 2);
+    assertThat(store.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
     assertThat(health.supervisors().recovered())
         .singleElement()
         .satisfies(
@@ -183,7 +183,7 @@ class SupervisorTest extends SupervisorFixture {
                 .orElseThrow()
                 .restarts())
         .isZero();
-    assertThat(queue.queries().find(job).orElseThrow().crashes()).isLessThanOrEqualTo(3);
+    assertThat(store.queries().find(job).orElseThrow().crashes()).isLessThanOrEqualTo(3);
   }
 
   @Test
@@ -192,9 +192,9 @@ class SupervisorTest extends SupervisorFixture {
     supervise(NAME, "exit=1");
     until(row -> row.status() == HealthStatus.FAILED);
     assertThat(state(job)).isEqualTo(JobState.FAILED);
-    assertThat(Objects.requireNonNull(queue.queries().find(job).orElseThrow().failure()).code())
+    assertThat(Objects.requireNonNull(store.queries().find(job).orElseThrow().failure()).code())
         .isEqualTo("TOXIC_JOB");
-    assertThat(queue.queries().find(job).orElseThrow().crashes()).isEqualTo(3);
+    assertThat(store.queries().find(job).orElseThrow().crashes()).isEqualTo(3);
   }
 
   @Test
@@ -241,7 +241,7 @@ class SupervisorTest extends SupervisorFixture {
     signal("STOP", pid(first));
     until(row -> row.incarnation() == 2);
     assertThat(Living.is(pid(first))).isFalse();
-    assertThat(queue.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
+    assertThat(store.queries().find(job).orElseThrow().crashes()).isEqualTo(1);
     assertThat(log()).contains("it reported nothing for 2.0 s");
   }
 

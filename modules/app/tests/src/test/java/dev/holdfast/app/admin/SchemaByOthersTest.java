@@ -66,7 +66,7 @@ class SchemaByOthersTest {
   /** As a schema of our own migration: accepted, up to date, and the next version can follow. */
   private void assertAccepted() {
     try (Holdfast holdfast = Holdfast.on(database.dataSource())) {
-      holdfast.queue().check(true);
+      holdfast.store().check(true);
       assertThat(holdfast.find(holdfast.enqueue(Job.of("kind")).id())).isPresent();
     }
     assertThat(migrate().getFirst()).startsWith("the schema is up to date (version ");

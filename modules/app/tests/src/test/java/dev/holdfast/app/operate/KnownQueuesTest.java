@@ -127,7 +127,7 @@ class KnownQueuesTest {
         .admin()
         .schedule(Schedule.of("nightly", "@daily", ZoneOffset.UTC, Job.of("echo").queue("nights")));
     holdfast
-        .queue()
+        .store()
         .workers()
         .processes()
         .starting(new WorkerProcesses.Place("here", "worker:tags:0", 1), 0, false);

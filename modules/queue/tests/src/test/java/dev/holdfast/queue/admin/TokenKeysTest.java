@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class TokenKeysTest extends QueueFixture {
   private List<String> inUse() {
-    return access.tokenKeys().stream().map(TokenKey::kid).toList();
+    return admin.tokenKeys().stream().map(TokenKey::kid).toList();
   }
 
   @Test
@@ -20,31 +20,31 @@ class TokenKeysTest extends QueueFixture {
         8,
         i ->
             () -> {
-              access.firstTokenKey(new TokenKey("k" + i, "secret"));
+              admin.firstTokenKey(new TokenKey("k" + i, "secret"));
               return i;
             });
     assertThat(inUse()).hasSize(1);
-    access.firstTokenKey(new TokenKey("late", "secret"));
+    admin.firstTokenKey(new TokenKey("late", "secret"));
     assertThat(inUse()).doesNotContain("late");
   }
 
   @Test
   void a_new_key_comes_first_and_older_keys_stay_valid_for_a_while() {
-    access.firstTokenKey(new TokenKey("one", "s1"));
-    access.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
+    admin.firstTokenKey(new TokenKey("one", "s1"));
+    admin.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
     assertThat(inUse()).containsExactly("two", "one");
     db.sql("UPDATE holdfast.signing_key SET retired_at = now() - interval '1 s' WHERE kid = 'one'");
     assertThat(inUse()).containsExactly("two");
-    access.rotateTokenKey(new TokenKey("three", "s3"), Duration.ofHours(1));
+    admin.rotateTokenKey(new TokenKey("three", "s3"), Duration.ofHours(1));
     assertThat(inUse()).containsExactly("three", "two");
     assertThat(db.count("SELECT count(*) FROM holdfast.signing_key")).isEqualTo(2);
   }
 
   @Test
   void a_repeated_rotation_changes_nothing() {
-    access.firstTokenKey(new TokenKey("one", "s1"));
-    access.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
-    access.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
+    admin.firstTokenKey(new TokenKey("one", "s1"));
+    admin.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
+    admin.rotateTokenKey(new TokenKey("two", "s2"), Duration.ofHours(1));
     assertThat(inUse()).containsExactly("two", "one");
   }
 }

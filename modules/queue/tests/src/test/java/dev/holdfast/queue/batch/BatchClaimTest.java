@@ -10,8 +10,8 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.command.Cancel;
 import java.sql.Connection;
 import java.util.List;
@@ -34,7 +34,8 @@ class BatchClaimTest extends BatchFixture {
 
   @Test
   void a_row_by_row_claim_is_followed_by_batch_claims_only_in_a_backlog() {
-    try (Queue usual = new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT)) {
+    try (JobStore usual =
+        new JobStore(db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT)) {
       queue.enqueue(jobs(350));
       assertThat(usual.jobs().claimInBatches(QUEUE, 99, WORKER, LEASE, GRACE).jobs()).hasSize(99);
       assertThat(usual.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE, GRACE).jobs()).hasSize(100);
@@ -58,7 +59,7 @@ class BatchClaimTest extends BatchFixture {
         6,
         i ->
             () -> {
-              try (Queue own = batching(db.dataSource(db.url(), 4))) {
+              try (JobStore own = batching(db.dataSource(db.url(), 4))) {
                 while (done.get() < jobs && !stopped.get()) {
                   List<LeasedJob> claimed =
                       i % 2 == 0
@@ -153,7 +154,7 @@ class BatchClaimTest extends BatchFixture {
     queue.enqueue(jobs(9));
     assertThat(inBatch(1)).hasSize(1);
     admin.limit(QUEUE, null);
-    try (Queue other = batching(db.dataSource())) {
+    try (JobStore other = batching(db.dataSource())) {
       assertThat(other.jobs().claimInBatches(QUEUE, 3, "other", LEASE, GRACE).jobs()).hasSize(3);
     }
     assertThat(claims()).isEqualTo(1);
@@ -225,7 +226,7 @@ class BatchClaimTest extends BatchFixture {
   @Test
   void connections_with_stricter_isolation_claim_in_batches_too() {
     String options = "?options=-c%20default_transaction_isolation=repeatable%5C%20read";
-    try (Queue strict = batching(db.dataSource(db.url() + options, 9))) {
+    try (JobStore strict = batching(db.dataSource(db.url() + options, 9))) {
       queue.enqueue(jobs(400));
       Set<JobId> ran = ConcurrentHashMap.newKeySet();
       Parallel.run(

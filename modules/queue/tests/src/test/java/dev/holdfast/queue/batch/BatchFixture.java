@@ -10,7 +10,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobQueue;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.util.List;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 
 /** A queue that claims in batches. */
 abstract class BatchFixture extends QueueFixture {
-  Queue batching;
+  JobStore batching;
   JobQueue worker;
 
   @BeforeEach
@@ -33,8 +33,8 @@ abstract class BatchFixture extends QueueFixture {
   static final Duration OWN_GRACE = Duration.ofMinutes(7);
 
   /** Every claim of its workers is a batch claim. */
-  static Queue batching(DataSource source) {
-    return new Queue(source, new JacksonCodec(), Queue.Options.DEFAULT.batchFrom(0));
+  static JobStore batching(DataSource source) {
+    return new JobStore(source, new JacksonCodec(), JobStore.Options.DEFAULT.batchFrom(0));
   }
 
   @AfterEach
@@ -77,7 +77,7 @@ abstract class BatchFixture extends QueueFixture {
 
   /** One way to read a job. */
   interface Question {
-    Object ask(Queue asked, JobId job);
+    Object ask(JobStore asked, JobId job);
   }
 
   record Asked(String name, Object answer, Question question) {
@@ -87,11 +87,11 @@ abstract class BatchFixture extends QueueFixture {
     }
   }
 
-  static JobStatus find(Queue asked, JobId job) {
+  static JobStatus find(JobStore asked, JobId job) {
     return asked.queries().find(job).orElseThrow();
   }
 
-  static AttemptOutcome outcome(Queue asked, JobId job) {
+  static AttemptOutcome outcome(JobStore asked, JobId job) {
     return asked.queries().attempts(job).getFirst().outcome();
   }
 

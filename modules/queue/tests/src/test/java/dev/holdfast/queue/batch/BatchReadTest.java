@@ -11,8 +11,8 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.search.JobCounts;
 import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.queue.JacksonCodec;
-import dev.holdfast.queue.JobQueries;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
+import dev.holdfast.queue.Queries;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -58,20 +58,20 @@ class BatchReadTest extends BatchFixture {
             "may be known", true, (q, job) -> q.jobs().mayHaveHandler(job, Duration.ofMinutes(1))));
   }
 
-  private static JobState stateOf(Queue asked, JobId job) {
+  private static JobState stateOf(JobStore asked, JobId job) {
     return asked.queries().states(List.of(job)).getFirst().state();
   }
 
-  private static List<JobState> statesCounted(Queue asked, JobId job) {
+  private static List<JobState> statesCounted(JobStore asked, JobId job) {
     return asked.queries().counts(JobFilter.ALL).rows().stream().map(JobCounts.Row::state).toList();
   }
 
-  private static boolean isHeld(Queue asked, JobId job) {
+  private static boolean isHeld(JobStore asked, JobId job) {
     return asked.queries().heldWithin(new Lease(job, 1), Duration.ZERO);
   }
 
-  private static JobState changeOf(Queue asked, JobId job) {
-    JobQueries all = asked.queries();
+  private static JobState changeOf(JobStore asked, JobId job) {
+    Queries all = asked.queries();
     return all.changes(new ChangedJob(Instant.EPOCH, List.of(job), null, 10)).stream()
         .filter(brief -> brief.id().equals(job))
         .findFirst()
@@ -79,7 +79,7 @@ class BatchReadTest extends BatchFixture {
         .state();
   }
 
-  private static String lastEvent(Queue asked, JobId job) {
+  private static String lastEvent(JobStore asked, JobId job) {
     return asked.queries().timeline(job).getLast().type();
   }
 
@@ -105,9 +105,9 @@ class BatchReadTest extends BatchFixture {
   void on_read_only_connections_batch_claimed_jobs_are_read_as_pending() {
     Lease lease = inBatch();
     String options = "?options=-c%20default_transaction_read_only=on";
-    try (Queue reader =
-        new Queue(
-            db.dataSource(db.url() + options, 2), new JacksonCodec(), Queue.Options.DEFAULT)) {
+    try (JobStore reader =
+        new JobStore(
+            db.dataSource(db.url() + options, 2), new JacksonCodec(), JobStore.Options.DEFAULT)) {
       assertThat(find(reader, lease.job()).state()).isEqualTo(JobState.PENDING);
       assertThat(reader.queries().statistics().byState()).containsEntry(JobState.PENDING, 1L);
     }

@@ -11,8 +11,8 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.StatementObserver;
@@ -110,7 +110,7 @@ class ConcurrencyTest extends QueueFixture {
   void the_limits_hold_on_connections_with_stricter_isolation() {
     String options = "?options=-c%20default_transaction_isolation=repeatable%5C%20read";
     DataSource strict = db.dataSource(db.url() + options, 9);
-    try (Queue other = new Queue(strict, new JacksonCodec(), Queue.Options.DEFAULT)) {
+    try (JobStore other = new JobStore(strict, new JacksonCodec(), JobStore.Options.DEFAULT)) {
       admin.limit(QUEUE, 2);
       queue.enqueue(jobs(60));
       for (int round = 0; round < 20; round++) {
@@ -277,8 +277,9 @@ class ConcurrencyTest extends QueueFixture {
   @Test
   void a_batch_claim_goes_row_by_row_while_a_claim_by_rules_holds_the_queue() throws SQLException {
     queue.enqueue(jobs(3));
-    try (Queue batching =
-            new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.batchFrom(0));
+    try (JobStore batching =
+            new JobStore(
+                db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.batchFrom(0));
         Connection turn = db.connection()) {
       turn.setAutoCommit(false);
       assertThat(

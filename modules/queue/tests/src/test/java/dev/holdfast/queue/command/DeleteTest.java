@@ -16,7 +16,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.JacksonCodec;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.QueueFixture;
 import java.sql.Connection;
 import java.util.List;
@@ -64,8 +64,8 @@ class DeleteTest extends QueueFixture {
   @Test
   void deleting_a_running_job_is_refused_also_in_a_batch() {
     assertThat(delete(running().job())).isEqualTo(Outcome.RUNNING);
-    try (Queue batching =
-        new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.batchFrom(0))) {
+    try (JobStore batching =
+        new JobStore(db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.batchFrom(0))) {
       JobId job = add(job());
       assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE, GRACE).jobs()).hasSize(1);
       assertThat(delete(job)).isEqualTo(Outcome.RUNNING);

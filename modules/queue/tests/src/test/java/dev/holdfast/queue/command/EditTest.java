@@ -14,8 +14,8 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import java.sql.Connection;
 import java.time.Duration;
@@ -115,8 +115,8 @@ class EditTest extends QueueFixture {
 
   @Test
   void a_batch_claimed_job_is_not_changed() {
-    try (Queue batching =
-        new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.batchFrom(0))) {
+    try (JobStore batching =
+        new JobStore(db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.batchFrom(0))) {
       JobId job = add(job());
       assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE, GRACE).jobs()).hasSize(1);
       assertThat(edit(job, FIRST)).isEqualTo(Outcome.ALREADY_RUNNING);
@@ -127,8 +127,9 @@ class EditTest extends QueueFixture {
   @Test
   void an_uncommitted_edit_keeps_the_job_from_being_claimed() throws Exception {
     JobId job = add(job());
-    try (Queue batching =
-            new Queue(db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.batchFrom(0));
+    try (JobStore batching =
+            new JobStore(
+                db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.batchFrom(0));
         Connection editor = db.dataSource().getConnection()) {
       editor.setAutoCommit(false);
       assertThat(Edit.one(editor, job, FIRST, new JacksonCodec(), null)).isPresent();

@@ -15,7 +15,7 @@ import dev.holdfast.model.job.RetryDefaults.Retries;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.JacksonCodec;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
@@ -74,9 +74,9 @@ class EnqueueTest extends QueueFixture {
             new Retries(4, null),
             Map.of("mail", new Retries(6, null)),
             Map.of("slow", new Retries(5, null)));
-    try (Queue own =
-            new Queue(
-                db.dataSource(), new JacksonCodec(), Queue.Options.DEFAULT.retries(defaults));
+    try (JobStore own =
+            new JobStore(
+                db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.retries(defaults));
         Connection connection = db.dataSource().getConnection()) {
       assertThat(attempts(own.jobs().enqueue(job()))).isEqualTo(4);
       assertThat(attempts(own.jobs().enqueue(job().maxAttempts(2)))).isEqualTo(2);

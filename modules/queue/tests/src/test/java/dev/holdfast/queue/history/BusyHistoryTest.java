@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.queue.JacksonCodec;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.sql.Connection;
@@ -32,11 +32,11 @@ class BusyHistoryTest extends QueueFixture {
   @Test
   void those_who_wait_for_the_same_count_leave_the_connections_to_others() throws Exception {
     List<CompletableFuture<JobHistory>> answers = new ArrayList<>();
-    try (Queue small =
-            new Queue(
+    try (JobStore small =
+            new JobStore(
                 db.dataSource(db.url(), 2),
                 new JacksonCodec(),
-                Queue.Options.DEFAULT.connections(2));
+                JobStore.Options.DEFAULT.connections(2));
         Connection slow = db.connection()) {
       slow.setAutoCommit(false);
       execute(slow, "LOCK TABLE holdfast.job IN ACCESS EXCLUSIVE MODE");

@@ -13,9 +13,9 @@ import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.JobHistory.Percentiles;
 import dev.holdfast.model.ops.JobHistory.Point;
 import dev.holdfast.model.ops.JobHistory.Tally;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Maintenance;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -297,7 +297,7 @@ class HistoryTest extends QueueFixture {
     cursor(120);
     List<Maintenance> all = new ArrayList<>(List.of(maintenance));
     for (int i = 0; i < 3; i++) {
-      Queue other = another();
+      JobStore other = another();
       all.add(other.maintenance());
     }
     Parallel.run(

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.queue.JacksonCodec;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.QueueFixture;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,12 +23,12 @@ import org.junit.jupiter.api.Test;
 class CompiledPlanTest extends QueueFixture {
   private final DataSource compiling = db.dataSource(db.url() + "?options=-c%20jit=on", 2);
 
-  private final Queue queue =
-      new Queue(compiling, new JacksonCodec(), new Queue.Options(1, StatementObserver.NONE));
+  private final JobStore store =
+      new JobStore(compiling, new JacksonCodec(), new JobStore.Options(1, StatementObserver.NONE));
 
   @AfterEach
   void closeQueue() {
-    queue.close();
+    store.close();
   }
 
   private static boolean hasCompiled() {
@@ -46,24 +46,24 @@ class CompiledPlanTest extends QueueFixture {
   }
 
   private void run(List<LeasedJob> claimed) {
-    claimed.forEach(job -> queue.jobs().heartbeat(List.of(job.lease()), LEASE));
-    claimed.forEach(job -> queue.jobs().settle(new Settlement.Succeed(job.lease(), null)));
+    claimed.forEach(job -> store.jobs().heartbeat(List.of(job.lease()), LEASE));
+    claimed.forEach(job -> store.jobs().settle(new Settlement.Succeed(job.lease(), null)));
   }
 
   @Test
   void a_job_is_claimed_and_settled_without_compiling() {
-    queue.jobs().enqueue(jobs(3));
-    run(queue.jobs().claim(QUEUE, 10, WORKER, LEASE).jobs());
-    queue.maintenance().reap(GRACE);
+    store.jobs().enqueue(jobs(3));
+    run(store.jobs().claim(QUEUE, 10, WORKER, LEASE).jobs());
+    store.maintenance().reap(GRACE);
     assertThat(hasCompiled()).isFalse();
   }
 
   @Test
   void a_job_with_a_limit_is_claimed_without_compiling() {
-    queue
+    store
         .jobs()
         .enqueue(IntStream.range(0, 6).mapToObj(i -> job().concurrencyKey("k" + i, 2)).toList());
-    run(queue.jobs().claim(QUEUE, 10, WORKER, LEASE).jobs());
+    run(store.jobs().claim(QUEUE, 10, WORKER, LEASE).jobs());
     assertThat(hasCompiled()).isFalse();
   }
 }

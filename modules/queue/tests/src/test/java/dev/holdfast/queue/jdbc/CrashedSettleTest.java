@@ -15,7 +15,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.JacksonCodec;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
@@ -54,15 +54,15 @@ class CrashedSettleTest {
 
   private final Set<JobId> acknowledged = ConcurrentHashMap.newKeySet();
 
-  private static Queue on(DataSource source) {
-    return new Queue(source, new JacksonCodec(), Queue.Options.DEFAULT);
+  private static JobStore on(DataSource source) {
+    return new JobStore(source, new JacksonCodec(), JobStore.Options.DEFAULT);
   }
 
-  private static List<Lease> claimed(Queue queue, int count) {
-    queue.jobs().enqueue(IntStream.range(0, count).mapToObj(i -> Job.of("crash")).toList());
+  private static List<Lease> claimed(JobStore store, int count) {
+    store.jobs().enqueue(IntStream.range(0, count).mapToObj(i -> Job.of("crash")).toList());
     List<Lease> leases = new ArrayList<>();
     while (leases.size() < count) {
-      queue.jobs().claim(Job.DEFAULT_QUEUE, count, "worker", LATER).jobs().stream()
+      store.jobs().claim(Job.DEFAULT_QUEUE, count, "worker", LATER).jobs().stream()
           .map(LeasedJob::lease)
           .forEach(leases::add);
     }
@@ -79,27 +79,27 @@ class CrashedSettleTest {
   }
 
   /** On its own thread: the shared pool is also needed to start and stop servers. */
-  private CompletableFuture<Void> settling(Queue queue, List<Lease> leases) {
+  private CompletableFuture<Void> settling(JobStore store, List<Lease> leases) {
     return CompletableFuture.runAsync(
-        () -> settleAll(queue, leases), task -> Thread.ofPlatform().daemon().start(task));
+        () -> settleAll(store, leases), task -> Thread.ofPlatform().daemon().start(task));
   }
 
   /** As a worker does it: what was not answered is sent again, as long as it takes. */
-  private void settleAll(Queue queue, List<Lease> leases) {
+  private void settleAll(JobStore store, List<Lease> leases) {
     for (int from = 0; from < leases.size(); from += BATCH) {
       List<Settlement> batch =
           IntStream.range(from, Math.min(from + BATCH, leases.size()))
               .mapToObj(i -> ending(leases.get(i), i))
               .toList();
-      assertThat(untilAnswered(queue, batch)).containsOnly(Ack.ACCEPTED);
+      assertThat(untilAnswered(store, batch)).containsOnly(Ack.ACCEPTED);
       batch.forEach(settled -> acknowledged.add(settled.lease().job()));
     }
   }
 
-  private static List<Ack> untilAnswered(Queue queue, List<Settlement> batch) {
+  private static List<Ack> untilAnswered(JobStore store, List<Settlement> batch) {
     while (true) {
       try {
-        return queue.jobs().settle(batch);
+        return store.jobs().settle(batch);
       } catch (DatabaseException unavailable) {
         assertThat(unavailable.reason()).isEqualTo(DatabaseException.Reason.UNAVAILABLE);
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
@@ -142,9 +142,9 @@ class CrashedSettleTest {
       throws Exception {
     int count = 1_500;
     DataSource source = db.dataSource(db.url(), 4);
-    try (Queue queue = on(source)) {
-      List<Lease> leases = claimed(queue, count);
-      CompletableFuture<Void> settling = settling(queue, leases);
+    try (JobStore store = on(source)) {
+      List<Lease> leases = claimed(store, count);
+      CompletableFuture<Void> settling = settling(store, leases);
       Random random = new Random(1);
       for (int kills = 0; kills < 60 && !settling.isDone(); kills++) {
         LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(random.nextInt(25_000)));
@@ -166,9 +166,9 @@ class CrashedSettleTest {
     EmbeddedPostgres server = EmbeddedPostgres.start(TestServer.options(folder.resolve("pg")));
     try (HikariDataSource source = pool(server)) {
       Migrations.apply(source, false);
-      try (Queue queue = on(source)) {
-        List<Lease> leases = claimed(queue, count);
-        CompletableFuture<Void> settling = settling(queue, leases);
+      try (JobStore store = on(source)) {
+        List<Lease> leases = claimed(store, count);
+        CompletableFuture<Void> settling = settling(store, leases);
         for (int crash = 1; crash <= 3; crash++) {
           while (acknowledged.size() < count * crash / 5 && !settling.isDone()) {
             LockSupport.parkNanos(ThreadLocalRandom.current().nextInt(3_000_000));

@@ -10,8 +10,8 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.command.Cancel;
 import dev.holdfast.queue.command.Retry;
@@ -137,11 +137,11 @@ class LockOrderTest extends QueueFixture {
 
   @Test
   void a_hundred_threads_share_two_connections_and_none_starves() {
-    try (Queue small =
-        new Queue(
+    try (JobStore small =
+        new JobStore(
             db.dataSource(db.url(), 3),
             new JacksonCodec(),
-            new Queue.Options(2, StatementObserver.NONE))) {
+            new JobStore.Options(2, StatementObserver.NONE))) {
       List<Integer> done =
           Parallel.run(
               100,

@@ -17,7 +17,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.queue.JacksonCodec;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.lease.Heartbeat;
 import java.sql.Connection;
@@ -43,8 +43,8 @@ class PlanTest extends QueueFixture {
   /** The only connection, so that it can be made to flush its statistics at once. */
   private final DataSource single = db.dataSource(db.url(), 1);
 
-  private final Queue planned =
-      new Queue(single, new JacksonCodec(), new Queue.Options(1, StatementObserver.NONE));
+  private final JobStore planned =
+      new JobStore(single, new JacksonCodec(), new JobStore.Options(1, StatementObserver.NONE));
 
   /** A vacuum of the server in between would count as a reader, and bring good statistics. */
   @BeforeEach
@@ -153,7 +153,7 @@ class PlanTest extends QueueFixture {
 
   private void assertNobodyReadsTheWholeTable(boolean notEvenRetention) {
     JobId somebody = planned.jobs().enqueue(job().queue("elsewhere")).id();
-    Map<String, Consumer<Queue>> verbs = new LinkedHashMap<>();
+    Map<String, Consumer<JobStore>> verbs = new LinkedHashMap<>();
     verbs.put("enqueue", q -> q.jobs().enqueue(jobs(3)));
     verbs.put("enqueue unique", q -> q.jobs().enqueue(job().uniqueKey("k")));
     verbs.put("enqueue after", q -> q.jobs().enqueue(job().dependsOn(somebody)));
@@ -212,7 +212,7 @@ class PlanTest extends QueueFixture {
     return new JobHistory.Query(Duration.ofHours(1), QUEUE, null, tenant);
   }
 
-  private static void sumUpAMinute(Queue q) {
+  private static void sumUpAMinute(JobStore q) {
     db.sql("TRUNCATE holdfast.history, holdfast.history_cursor");
     db.sql(
         "INSERT INTO holdfast.history_cursor (known_since, summed_until, marked_at, marked_xid)"
@@ -222,12 +222,12 @@ class PlanTest extends QueueFixture {
     assertThat(db.count("SELECT sum(succeeded) FROM holdfast.history")).isPositive();
   }
 
-  private static ChangedJob glance(Queue q, JobId known, @Nullable String tenant) {
+  private static ChangedJob glance(JobStore q, JobId known, @Nullable String tenant) {
     return new ChangedJob(q.queries().now().minusSeconds(5), List.of(known), tenant, 10);
   }
 
   /** One of each kind, and a report. */
-  private static List<Settlement> endings(Queue q) {
+  private static List<Settlement> endings(JobStore q) {
     List<Lease> leases =
         q.jobs().claim(QUEUE, 5, WORKER, LEASE).jobs().stream().map(LeasedJob::lease).toList();
     q.jobs()
@@ -256,7 +256,7 @@ class PlanTest extends QueueFixture {
             .map(LeasedJob::lease)
             .toList();
     Lease one = running.getFirst();
-    Map<String, Consumer<Queue>> verbs = new LinkedHashMap<>();
+    Map<String, Consumer<JobStore>> verbs = new LinkedHashMap<>();
     verbs.put("progress", q -> q.jobs().report(List.of(new Report.Progress(one, 1, null))));
     verbs.put("log", q -> q.jobs().report(List.of(new Report.Log(one, 1, "a line"))));
     verbs.put(
@@ -280,7 +280,7 @@ class PlanTest extends QueueFixture {
     }
   }
 
-  private static void completeOne(Queue q) {
+  private static void completeOne(JobStore q) {
     Lease lease = q.jobs().claim(QUEUE, 1, WORKER, LEASE).jobs().getFirst().lease();
     Completion failed =
         new Completion(fail(lease, FLAKY), "FAILED", "digest", WORKER, null, null, null, null);
@@ -291,8 +291,9 @@ class PlanTest extends QueueFixture {
   void settling_a_batch_does_not_scan_the_index_of_finished_jobs() {
     addFinished();
     db.sql("ANALYZE holdfast.job");
-    try (Queue batching =
-        new Queue(single, new JacksonCodec(), Queue.Options.DEFAULT.connections(1).batchFrom(0))) {
+    try (JobStore batching =
+        new JobStore(
+            single, new JacksonCodec(), JobStore.Options.DEFAULT.connections(1).batchFrom(0))) {
       planned.jobs().enqueue(jobs(100));
       List<Settlement> all =
           batching.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE, GRACE).jobs().stream()

@@ -13,8 +13,8 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.command.Cancel;
 import java.sql.Connection;
@@ -189,11 +189,12 @@ class SqlErrorsTest extends QueueFixture {
   @Test
   void every_verb_is_observed_with_its_error() {
     List<String> seen = Collections.synchronizedList(new ArrayList<>());
-    try (Queue observed =
-        new Queue(
+    try (JobStore observed =
+        new JobStore(
             db.empty().dataSource(),
             new JacksonCodec(),
-            new Queue.Options(2, (verb, took, error) -> seen.add(verb + " " + (error != null))))) {
+            new JobStore.Options(
+                2, (verb, took, error) -> seen.add(verb + " " + (error != null))))) {
       assertThatThrownBy(() -> observed.queries().find(JobId.next()))
           .isInstanceOf(DatabaseException.class);
     }

@@ -12,8 +12,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.Unique;
 import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.enqueue.Enqueue;
 import java.sql.Connection;
@@ -330,7 +330,7 @@ class UniqueKeyTest extends QueueFixture {
   void batches_and_callers_transactions_are_refused_after_their_lock_timeout() throws Exception {
     DataSource impatient = db.dataSource(db.url() + "?options=-c%20lock_timeout=50", 3);
     try (Connection open = db.dataSource().getConnection();
-        Queue other = new Queue(impatient, new JacksonCodec(), Queue.Options.DEFAULT);
+        JobStore other = new JobStore(impatient, new JacksonCodec(), JobStore.Options.DEFAULT);
         Connection callers = impatient.getConnection()) {
       open.setAutoCommit(false);
       queue.enqueue(open, List.of(unique()));

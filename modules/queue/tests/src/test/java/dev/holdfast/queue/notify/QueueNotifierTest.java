@@ -11,8 +11,8 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.StatementObserver;
 import java.sql.Connection;
@@ -162,7 +162,7 @@ class QueueNotifierTest extends QueueFixture {
 
   @Test
   void a_closed_listener_notifies_nothing_and_returns_its_connection() throws Exception {
-    Queue listener = another();
+    JobStore listener = another();
     AutoCloseable closed = listener.notifier().subscribe(List.of(QUEUE), rings::add);
     assertThat(next()).isEqualTo(QUEUE);
     closed.close();
@@ -186,7 +186,7 @@ class QueueNotifierTest extends QueueFixture {
   void closing_a_queue_sends_its_pending_notifications() throws Exception {
     listenTo(QUEUE);
     for (int i = 0; i < 5; i++) {
-      try (Queue shortLived = another()) {
+      try (JobStore shortLived = another()) {
         shortLived.jobs().enqueue(job());
       }
       assertThat(next()).isEqualTo(QUEUE);
@@ -195,7 +195,7 @@ class QueueNotifierTest extends QueueFixture {
 
   @Test
   void a_closed_queue_can_be_closed_again_and_still_enqueues() {
-    Queue closed = another();
+    JobStore closed = another();
     closed.jobs().enqueue(job());
     closed.close();
     closed.close();
@@ -211,8 +211,8 @@ class QueueNotifierTest extends QueueFixture {
             rang.incrementAndGet();
           }
         };
-    try (Queue counted =
-        new Queue(db.dataSource(), new JacksonCodec(), new Queue.Options(4, counting))) {
+    try (JobStore counted =
+        new JobStore(db.dataSource(), new JacksonCodec(), new JobStore.Options(4, counting))) {
       Parallel.run(
           8,
           i ->

@@ -16,7 +16,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.queue.JacksonCodec;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.testkit.TestServer;
 import java.io.IOException;
@@ -42,7 +42,7 @@ class RestoreTest {
   private final class Opened implements AutoCloseable {
     private final EmbeddedPostgres server;
     private final HikariDataSource pool;
-    private final Queue queue;
+    private final JobStore store;
 
     Opened(String name) {
       server =
@@ -62,7 +62,7 @@ class RestoreTest {
       config.setPassword(server.password());
       config.setMaximumPoolSize(4);
       pool = new HikariDataSource(config);
-      queue = new Queue(pool, new JacksonCodec(), Queue.Options.DEFAULT);
+      store = new JobStore(pool, new JacksonCodec(), JobStore.Options.DEFAULT);
     }
 
     String ask(String sql) {
@@ -77,25 +77,25 @@ class RestoreTest {
     }
 
     JobId add(String name) {
-      return queue.jobs().enqueue(Job.of("test").queue(name)).id();
+      return store.jobs().enqueue(Job.of("test").queue(name)).id();
     }
 
     Lease claim(String name) {
-      LeasedJob claimed = queue.jobs().claim(name, 1, "worker", LEASE).jobs().getFirst();
+      LeasedJob claimed = store.jobs().claim(name, 1, "worker", LEASE).jobs().getFirst();
       return claimed.lease();
     }
 
     Ack succeed(Lease lease) {
-      return queue.jobs().settle(new Settlement.Succeed(lease, null));
+      return store.jobs().settle(new Settlement.Succeed(lease, null));
     }
 
     JobStatus status(JobId job) {
-      return queue.queries().find(job).orElseThrow();
+      return store.queries().find(job).orElseThrow();
     }
 
     @Override
     public void close() {
-      queue.close();
+      store.close();
       pool.close();
       server.close();
     }
@@ -158,7 +158,7 @@ class RestoreTest {
     recoverTo("restored", "noon");
     try (Opened restored = new Opened("restored")) {
       await().atMost(SOON).until(() -> restored.ask("SELECT pg_is_in_recovery()").equals("f"));
-      assertThat(restored.queue.queries().find(later)).isEmpty();
+      assertThat(restored.store.queries().find(later)).isEmpty();
       assertThat(restored.status(ended).state()).isEqualTo(JobState.SUCCEEDED);
       assertThat(restored.status(pending).state()).isEqualTo(JobState.PENDING);
       assertThat(restored.status(lost.job()).state()).isEqualTo(JobState.RUNNING);
@@ -166,7 +166,7 @@ class RestoreTest {
       assertThat(restored.succeed(kept)).isEqualTo(Ack.ACCEPTED);
       await()
           .atMost(SOON)
-          .until(() -> !restored.queue.maintenance().reap(Duration.ZERO).requeued().isEmpty());
+          .until(() -> !restored.store.maintenance().reap(Duration.ZERO).requeued().isEmpty());
       assertThat(restored.status(lost.job()).crashes()).isEqualTo(1);
       assertThat(restored.claim("c")).isEqualTo(new Lease(lost.job(), 2));
       assertThat(restored.claim("b")).isEqualTo(new Lease(pending, 1));

@@ -8,8 +8,8 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.JacksonCodec;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.Queue;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.DatabaseException.Reason;
 import dev.holdfast.testkit.CapturedLog;
@@ -45,8 +45,8 @@ class SchemaTest {
   private static final String FROM_THE_FUTURE =
       "INSERT INTO holdfast.schema_version (version) VALUES (99)";
 
-  private static Queue on(DataSource source) {
-    return new Queue(source, new JacksonCodec(), Queue.Options.DEFAULT);
+  private static JobStore on(DataSource source) {
+    return new JobStore(source, new JacksonCodec(), JobStore.Options.DEFAULT);
   }
 
   private static AbstractThrowableAssert<?, ? extends Throwable> assertReason(
@@ -66,15 +66,15 @@ class SchemaTest {
 
   @Test
   void a_migrated_database_passes_the_check(TestDatabase db) {
-    try (Queue queue = on(db.dataSource())) {
-      queue.check(true);
+    try (JobStore store = on(db.dataSource())) {
+      store.check(true);
     }
   }
 
   @Test
   void a_server_that_may_lose_acknowledged_jobs_is_refused_unless_allowed(TestDatabase db) {
-    try (Queue queue = on(db.dataSource())) {
-      assertReason(Reason.NOT_DURABLE, () -> queue.check(false))
+    try (JobStore store = on(db.dataSource())) {
+      assertReason(Reason.NOT_DURABLE, () -> store.check(false))
           .hasMessageContaining("fsync=off")
           .hasMessageContaining("HOLDFAST_DATABASE_ALLOW_UNSAFE=1");
     }
@@ -86,8 +86,8 @@ class SchemaTest {
   class OnADurableServer {
     @Test
     void a_durable_server_passes_the_strict_check(TestDatabase db) {
-      try (Queue queue = on(db.dataSource())) {
-        queue.check(false);
+      try (JobStore store = on(db.dataSource())) {
+        store.check(false);
       }
     }
   }
@@ -96,15 +96,15 @@ class SchemaTest {
   void a_session_that_cannot_write_is_refused(TestDatabase db) {
     PGSimpleDataSource byPool = plain(db);
     byPool.setReadOnly(true);
-    try (Queue queue = on(byPool)) {
-      assertReason(Reason.READ_ONLY, () -> queue.check(true)).hasMessageContaining("'readOnly'");
-      assertReason(Reason.READ_ONLY, () -> queue.checkWorker(true));
+    try (JobStore store = on(byPool)) {
+      assertReason(Reason.READ_ONLY, () -> store.check(true)).hasMessageContaining("'readOnly'");
+      assertReason(Reason.READ_ONLY, () -> store.checkWorker(true));
     }
     db.sql("ALTER DATABASE " + db.name() + " SET default_transaction_read_only = on");
-    try (Queue queue = on(plain(db))) {
-      assertReason(Reason.READ_ONLY, () -> queue.check(true))
+    try (JobStore store = on(plain(db))) {
+      assertReason(Reason.READ_ONLY, () -> store.check(true))
           .hasMessageContaining("default_transaction_read_only");
-      assertReason(Reason.READ_ONLY, () -> queue.checkWorker(true));
+      assertReason(Reason.READ_ONLY, () -> store.checkWorker(true));
     }
   }
 
@@ -112,8 +112,8 @@ class SchemaTest {
   void a_missing_password_is_a_refused_login_and_no_outage(TestDatabase db) {
     PGSimpleDataSource source = plain(db);
     source.setPassword(null);
-    try (Queue queue = on(source)) {
-      assertReason(Reason.LOGIN_REFUSED, () -> queue.check(true))
+    try (JobStore store = on(source)) {
+      assertReason(Reason.LOGIN_REFUSED, () -> store.check(true))
           .hasMessageContaining("no password was provided");
     }
   }
@@ -145,18 +145,18 @@ class SchemaTest {
 
   @Test
   void a_missing_schema_is_reported_with_how_to_create_it(TestDatabase db) {
-    try (Queue queue = on(db.empty().dataSource())) {
-      assertReason(Reason.SCHEMA_MISSING, () -> queue.check(true))
+    try (JobStore store = on(db.empty().dataSource())) {
+      assertReason(Reason.SCHEMA_MISSING, () -> store.check(true))
           .hasMessageContaining("holdfast migrate");
-      assertReason(Reason.SCHEMA_MISSING, () -> queue.queries().find(JobId.next()));
+      assertReason(Reason.SCHEMA_MISSING, () -> store.queries().find(JobId.next()));
     }
   }
 
   @Test
   void an_older_schema_is_reported_as_needing_a_migration(TestDatabase db) {
     db.sql("UPDATE holdfast.schema_version SET version = 0 WHERE version = 1");
-    try (Queue queue = on(db.dataSource())) {
-      assertReason(Reason.SCHEMA_OLD, () -> queue.check(true))
+    try (JobStore store = on(db.dataSource())) {
+      assertReason(Reason.SCHEMA_OLD, () -> store.check(true))
           .hasMessageContaining("at version 0, this Holdfast needs " + Schema.VERSION)
           .hasMessageContaining("holdfast migrate");
     }
@@ -167,8 +167,8 @@ class SchemaTest {
     DataSource source = db.empty().dataSource();
     assertThat(Migrations.apply(source, true).applied()).isEqualTo(Schema.VERSION);
     assertThat(Migrations.apply(source, true).applied()).isZero();
-    try (Queue queue = on(source)) {
-      queue.check(true);
+    try (JobStore store = on(source)) {
+      store.check(true);
     }
   }
 
@@ -183,8 +183,8 @@ class SchemaTest {
   @Test
   void tables_without_a_record_of_their_version_are_those_of_another_snapshot(TestDatabase db) {
     db.sql("DROP TABLE holdfast.schema_version");
-    try (Queue queue = on(db.dataSource())) {
-      assertReason(Reason.SCHEMA_OLD, () -> queue.check(true))
+    try (JobStore store = on(db.dataSource())) {
+      assertReason(Reason.SCHEMA_OLD, () -> store.check(true))
           .hasMessageContaining("use an empty database");
     }
     assertReason(Reason.SCHEMA_OLD, () -> Migrations.apply(db.dataSource(), true))
@@ -215,10 +215,10 @@ class SchemaTest {
   @Test
   void a_newer_compatible_schema_is_accepted_with_one_log_line(TestDatabase db) {
     db.sql(FROM_THE_FUTURE);
-    try (Queue queue = on(db.dataSource());
+    try (JobStore store = on(db.dataSource());
         CapturedLog log = CapturedLog.of(Schema.class)) {
-      queue.check(true);
-      queue.check(true);
+      store.check(true);
+      store.check(true);
       assertThat(log.lines())
           .filteredOn(line -> line.contains("at version 99, newer than the " + Schema.VERSION))
           .hasSize(1);
@@ -250,8 +250,8 @@ class SchemaTest {
   void a_newer_incompatible_schema_requires_a_newer_holdfast(TestDatabase db) {
     db.sql(FROM_THE_FUTURE);
     db.sql("UPDATE holdfast.schema_compatibility SET oldest_version = 98");
-    try (Queue queue = on(db.dataSource())) {
-      assertReason(Reason.SCHEMA_NEWER, () -> queue.check(true))
+    try (JobStore store = on(db.dataSource())) {
+      assertReason(Reason.SCHEMA_NEWER, () -> store.check(true))
           .hasMessageContaining("at version 99 and needs")
           .hasMessageContaining("knows version 98 or newer")
           .hasMessageContaining("upgrade Holdfast");
@@ -278,8 +278,8 @@ class SchemaTest {
     assertThat(first.applied()).isPositive();
     assertThat(Migrations.apply(empty.dataSource(), true))
         .isEqualTo(new Migrations.Result(0, first.version()));
-    try (Queue queue = on(empty.dataSource())) {
-      queue.check(true);
+    try (JobStore store = on(empty.dataSource())) {
+      store.check(true);
     }
   }
 
@@ -297,8 +297,8 @@ class SchemaTest {
   void a_wrong_password_is_reported(TestDatabase db) {
     PGSimpleDataSource source = plain(db);
     source.setPassword("wrong");
-    try (Queue queue = on(source)) {
-      assertReason(Reason.LOGIN_REFUSED, () -> queue.check(true))
+    try (JobStore store = on(source)) {
+      assertReason(Reason.LOGIN_REFUSED, () -> store.check(true))
           .hasMessageContaining("password authentication failed");
     }
     assertReason(Reason.LOGIN_REFUSED, () -> Migrations.apply(source, true));
@@ -313,15 +313,15 @@ class SchemaTest {
     config.setConnectionTimeout(300);
     config.setInitializationFailTimeout(-1);
     try (HikariDataSource patient = new HikariDataSource(config);
-        Queue queue = on(patient)) {
-      assertReason(Reason.LOGIN_REFUSED, () -> queue.check(true));
+        JobStore store = on(patient)) {
+      assertReason(Reason.LOGIN_REFUSED, () -> store.check(true));
     }
     try (HikariDataSource lazy = new HikariDataSource()) {
       lazy.setJdbcUrl(db.url());
       lazy.setUsername(db.user());
       lazy.setPassword("wrong");
-      try (Queue queue = on(lazy)) {
-        assertReason(Reason.LOGIN_REFUSED, () -> queue.check(true));
+      try (JobStore store = on(lazy)) {
+        assertReason(Reason.LOGIN_REFUSED, () -> store.check(true));
       }
     }
   }
@@ -330,8 +330,8 @@ class SchemaTest {
   void an_unreachable_server_is_reported_as_unavailable(TestDatabase db) {
     PGSimpleDataSource source = plain(db);
     source.setPortNumbers(new int[] {1});
-    try (Queue queue = on(source)) {
-      assertReason(Reason.UNAVAILABLE, () -> queue.check(true));
+    try (JobStore store = on(source)) {
+      assertReason(Reason.UNAVAILABLE, () -> store.check(true));
     }
   }
 
@@ -339,8 +339,8 @@ class SchemaTest {
   void a_database_that_does_not_exist_is_named(TestDatabase db) {
     PGSimpleDataSource source = plain(db);
     source.setDatabaseName("nowhere");
-    try (Queue queue = on(source)) {
-      assertReason(Reason.OTHER, () -> queue.check(true)).hasMessageContaining("nowhere");
+    try (JobStore store = on(source)) {
+      assertReason(Reason.OTHER, () -> store.check(true)).hasMessageContaining("nowhere");
     }
   }
 }

@@ -87,7 +87,7 @@ public class HistoryTest extends ServerTest {
     // The server may be at it, too; then this one returns at once.
     Eventually.until(
         () -> {
-          boolean unused = holdfast.queue().maintenance().sumUpHistory();
+          boolean unused = holdfast.store().maintenance().sumUpHistory();
           return db.count("SELECT count(*) FROM holdfast.history WHERE succeeded > 0") > 0;
         });
     // The job itself may be gone by then.

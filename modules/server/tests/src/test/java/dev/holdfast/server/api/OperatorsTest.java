@@ -26,7 +26,7 @@ import dev.holdfast.model.search.SearchSyntax;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.operate.LocalOperator;
-import dev.holdfast.queue.QueueAdmin;
+import dev.holdfast.queue.Admin;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
@@ -55,7 +55,7 @@ class OperatorsTest extends ServerTest {
 
   OperatorsTest(TestDatabase db) {
     super(db);
-    direct = new LocalOperator(holdfast.queue(), Timings.DEFAULT, "test", () -> {});
+    direct = new LocalOperator(holdfast.store(), Timings.DEFAULT, "test", () -> {});
     remote = new HttpOperator(server.url(), null);
   }
 
@@ -89,7 +89,7 @@ class OperatorsTest extends ServerTest {
   }
 
   private ApiKey key(String id) {
-    return holdfast.queue().access().keys().stream()
+    return holdfast.store().admin().keys().stream()
         .filter(key -> key.id().equals(id))
         .findFirst()
         .orElseThrow();
@@ -126,7 +126,7 @@ class OperatorsTest extends ServerTest {
     try (Operator through = new HttpOperator(server.url(), admin)) {
       for (Operator operator : List.of(direct, through)) {
         ApiKey old = key(viewer(Duration.ofHours(5)));
-        Instant before = holdfast.queue().queries().now();
+        Instant before = holdfast.store().queries().now();
         String id = operator.rotateKey(old.id(), Duration.ofHours(2)).orElseThrow().id();
         ApiKey fresh = key(id);
         assertThat(fresh)
@@ -136,7 +136,7 @@ class OperatorsTest extends ServerTest {
         assertThat(key(old.id()).revokedAt())
             .isBetween(
                 before.plus(Duration.ofHours(2)),
-                holdfast.queue().queries().now().plus(Duration.ofHours(2)));
+                holdfast.store().queries().now().plus(Duration.ofHours(2)));
       }
     }
   }
@@ -178,7 +178,7 @@ class OperatorsTest extends ServerTest {
     switch (state) {
       case PENDING -> {}
       case WAITING -> job = holdfast.enqueue(Job.of("echo").queue(QUEUE).dependsOn(job)).id();
-      case RUNNING -> holdfast.queue().jobs().claim(QUEUE, 1, "w", Duration.ofMinutes(1));
+      case RUNNING -> holdfast.store().jobs().claim(QUEUE, 1, "w", Duration.ofMinutes(1));
       case RETRYING ->
           db.sql(
               "UPDATE holdfast.job SET state = 'RETRYING', run_at = now() + interval '1 hour'"
@@ -273,8 +273,8 @@ class OperatorsTest extends ServerTest {
     }
   }
 
-  private QueueAdmin admin() {
-    return holdfast.queue().admin();
+  private Admin admin() {
+    return holdfast.store().admin();
   }
 
   @Test

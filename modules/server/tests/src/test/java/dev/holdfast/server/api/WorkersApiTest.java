@@ -35,7 +35,7 @@ public class WorkersApiTest extends ServerTest {
 
   WorkersApiTest(TestDatabase db) {
     super(db);
-    this.health = holdfast.queue().workers();
+    this.health = holdfast.store().workers();
   }
 
   @BeforeEach

@@ -12,7 +12,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
-import dev.holdfast.queue.Access;
+import dev.holdfast.queue.Admin;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.ServerTest;
@@ -40,34 +40,34 @@ public class RevokedKeysTest extends ServerTest {
   enum End {
     REVOKED {
       @Override
-      void of(Access access, TestDatabase db, String id) {
-        assertThat(access.revokeKey(id, Duration.ZERO)).isTrue();
+      void of(Admin admin, TestDatabase db, String id) {
+        assertThat(admin.revokeKey(id, Duration.ZERO)).isTrue();
       }
     },
     ROTATED {
       @Override
-      void of(Access access, TestDatabase db, String id) {
+      void of(Admin admin, TestDatabase db, String id) {
         Secrets.Parts fresh = Secrets.next();
-        assertThat(access.rotateKey(id, fresh.id(), fresh.digest(), Duration.ZERO)).isPresent();
+        assertThat(admin.rotateKey(id, fresh.id(), fresh.digest(), Duration.ZERO)).isPresent();
       }
     },
     EXPIRED {
       @Override
-      void of(Access access, TestDatabase db, String id) {
+      void of(Admin admin, TestDatabase db, String id) {
         db.sql("UPDATE holdfast.api_key SET expires_at = clock_timestamp() WHERE id = ?", id);
       }
     };
 
-    abstract void of(Access access, TestDatabase db, String id);
+    abstract void of(Admin admin, TestDatabase db, String id);
   }
 
   private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
   private final Secrets.Parts key = Secrets.next();
-  private final Access access;
+  private final Admin admin;
 
   RevokedKeysTest(TestDatabase db) {
     super(db);
-    access = holdfast.queue().access();
+    admin = holdfast.store().admin();
   }
 
   @AfterEach
@@ -76,7 +76,7 @@ public class RevokedKeysTest extends ServerTest {
   }
 
   private void create(Role role) {
-    access.createKey(
+    admin.createKey(
         new ApiKey(key.id(), "test", role, null, Instant.EPOCH, null, null), key.digest(), null);
   }
 
@@ -102,7 +102,7 @@ public class RevokedKeysTest extends ServerTest {
   }
 
   private void assertNothingIsHandedOut(CompletableFuture<Client.Reply> poll, End end) {
-    end.of(access, db, key.id());
+    end.of(admin, db, key.id());
     JobId job = holdfast.enqueue(Job.of("echo").queue(QUEUE)).id();
     poll.join().is(401, "key_invalid");
     JobStatus status = holdfast.queries().find(job).orElseThrow();
@@ -151,7 +151,7 @@ public class RevokedKeysTest extends ServerTest {
       elsewhere.next("system:health");
       byCookie.next("system:health");
       long began = System.nanoTime();
-      end.of(access, db, key.id());
+      end.of(admin, db, key.id());
       byKey.awaitEnd();
       elsewhere.awaitEnd();
       byCookie.awaitEnd();

@@ -278,7 +278,7 @@ public class SecurityTest extends ServerTest {
                       admin)
                   .is(422, "dispatch_not_allowed");
               secrets.add("dispatch-secret-0123");
-              secrets.add(holdfast.queue().access().tokenKeys().getFirst().secret());
+              secrets.add(holdfast.store().admin().tokenKeys().getFirst().secret());
             });
     assertThat(log).contains("came too late");
     for (String secret : secrets) {

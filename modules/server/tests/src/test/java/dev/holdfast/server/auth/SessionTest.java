@@ -214,7 +214,7 @@ public class SessionTest extends ServerTest {
 
   @Test
   void a_token_of_another_audience_is_not_accepted_as_a_session() {
-    Keyring keyring = new Keyring(holdfast.queue().access());
+    Keyring keyring = new Keyring(holdfast.store().admin());
     InstantSource clock = holdfast.queries()::now;
     Instant until = clock.instant().plus(Sessions.LASTS);
     SignedTokens others =
@@ -228,7 +228,7 @@ public class SessionTest extends ServerTest {
   @Test
   void a_session_ends_by_expiry_by_revocation_of_its_key_and_by_sign_out() {
     Instant[] now = {holdfast.queries().now()};
-    Keyring keyring = new Keyring(holdfast.queue().access());
+    Keyring keyring = new Keyring(holdfast.store().admin());
     Sessions sessions = new Sessions(keyring, () -> now[0]);
     String cookie = sessions.signed(sessions.begin("8f2b6c0d91ae"));
     assertThat(sessions.read(cookie).orElseThrow().key()).isEqualTo("8f2b6c0d91ae");
@@ -249,7 +249,7 @@ public class SessionTest extends ServerTest {
     assertThat(out.response().headers().firstValue("Set-Cookie").orElseThrow())
         .startsWith(cookie(out))
         .contains("=; Path=/; Max-Age=0;");
-    holdfast.queue().access().revokeKey(key.split("_", 3)[1], Duration.ZERO);
+    holdfast.store().admin().revokeKey(key.split("_", 3)[1], Duration.ZERO);
     Awaitility.await().atMost(SOON).until(() -> get("/v1/jobs", cookie(in)).status() == 401);
   }
 

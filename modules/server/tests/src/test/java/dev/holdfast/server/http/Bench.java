@@ -54,7 +54,7 @@ public final class Bench {
     this.acme = test.key(Role.OPERATOR, "acme");
     this.revoked = test.key(Role.ADMIN, null);
     this.expired = test.key(Role.ADMIN, null);
-    test.holdfast.queue().access().revokeKey(id(revoked), Duration.ZERO);
+    test.holdfast.store().admin().revokeKey(id(revoked), Duration.ZERO);
     test.db.sql(
         "UPDATE holdfast.api_key SET expires_at = now() - interval '1 second' WHERE id = ?",
         id(expired));
@@ -62,7 +62,7 @@ public final class Bench {
     post(task(ended, "completed"), DONE, token(ended));
     this.stale = leased("stale", "default");
     test.db.expireLeases();
-    test.holdfast.queue().maintenance().reap(Duration.ZERO);
+    test.holdfast.store().maintenance().reap(Duration.ZERO);
     lease("stale");
     this.running = leased("running", "default");
     this.another = leased("another", "default");
@@ -146,7 +146,7 @@ public final class Bench {
   }
 
   TokenKey signingKey() {
-    return test.holdfast.queue().access().tokenKeys().getFirst();
+    return test.holdfast.store().admin().tokenKeys().getFirst();
   }
 
   byte[] secret() {

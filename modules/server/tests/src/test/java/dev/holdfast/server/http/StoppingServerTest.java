@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.token.TaskTokens;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.HostOriginPolicy;
@@ -40,17 +40,17 @@ public class StoppingServerTest {
 
   StoppingServerTest(TestDatabase db) {
     this.holdfast = Holdfast.on(db.dataSource());
-    Queue queue = holdfast.queue();
+    JobStore store = holdfast.store();
     ServerOptions options = ServerOptions.DEFAULT.port(0);
-    Keyring keyring = new Keyring(queue.access());
+    Keyring keyring = new Keyring(store.admin());
     Clock clock = Clock.systemUTC();
     Authenticator authenticator =
         new Authenticator(
-            queue.access(),
+            store.admin(),
             new TaskTokens(keyring, options.tokens(), clock),
             new Sessions(keyring, clock),
             options,
-            queue.queries()::heldWithin);
+            store.queries()::heldWithin);
     List<Route> routes =
         List.of(
             Route.get("/here", Guard.OPEN, call -> Answer.ok("here")),

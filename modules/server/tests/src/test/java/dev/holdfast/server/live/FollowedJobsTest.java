@@ -42,7 +42,7 @@ class FollowedJobsTest extends ServerTest {
             .forEach(enqueued -> ids.add(enqueued.id()));
         live.next("queue:jobs", data -> heard(data, unfinished) == ids.size());
       }
-      holdfast.queue().jobs().cancel(ids, false, "enough", null);
+      holdfast.store().jobs().cancel(ids, false, "enough", null);
       live.next("queue:jobs", data -> heard(data, unfinished) == 0);
     }
   }

@@ -9,7 +9,7 @@ import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.api.EventsApi;
@@ -65,22 +65,22 @@ class LiveLimitsTest {
   LiveLimitsTest(TestDatabase db) {
     this.db = db;
     holdfast = Holdfast.on(db.dataSource());
-    Queue queue = holdfast.queue();
+    JobStore store = holdfast.store();
     ServerOptions options = ServerOptions.DEFAULT.port(0);
     Diagnostics problems =
         new Diagnostics(
-            queue.queries(), queue.admin(), name -> false, () -> false, options.timings());
-    feeds = new LiveFeeds(queue, problems, Clock.systemUTC(), MOST, MOST_OF_ONE);
-    Keyring keyring = new Keyring(queue.access());
+            store.queries(), store.admin(), name -> false, () -> false, options.timings());
+    feeds = new LiveFeeds(store, problems, Clock.systemUTC(), MOST, MOST_OF_ONE);
+    Keyring keyring = new Keyring(store.admin());
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());
     SlowRequestTimeout timeout = new SlowRequestTimeout(Duration.ofSeconds(15));
     Authenticator gate =
         new Authenticator(
-            queue.access(),
+            store.admin(),
             tokens,
             new Sessions(keyring, Clock.systemUTC()),
             options,
-            queue.queries()::heldWithin);
+            store.queries()::heldWithin);
     RequestHandler handler =
         new RequestHandler(
             new Router(new EventsApi(feeds, gate, SIGN_OF_LIFE).routes()),
@@ -264,7 +264,7 @@ class LiveLimitsTest {
   private String key() {
     Secrets.Parts parts = Secrets.next();
     ApiKey key = new ApiKey(parts.id(), "test", Role.VIEWER, "ours", Instant.EPOCH, null, null);
-    holdfast.queue().access().createKey(key, parts.digest(), null);
+    holdfast.store().admin().createKey(key, parts.digest(), null);
     return parts.text();
   }
 
@@ -280,10 +280,10 @@ class LiveLimitsTest {
   void a_subscriber_whose_key_is_revoked_gets_no_more_events() throws InterruptedException {
     Secrets.Parts parts = Secrets.next();
     ApiKey key = new ApiKey(parts.id(), "test", Role.VIEWER, "ours", Instant.EPOCH, null, null);
-    holdfast.queue().access().createKey(key, parts.digest(), null);
+    holdfast.store().admin().createKey(key, parts.digest(), null);
     try (LiveStream live = LiveStream.open(url, "?topics=system:health", parts.text())) {
       live.next("system:health");
-      holdfast.queue().access().revokeKey(parts.id(), Duration.ZERO);
+      holdfast.store().admin().revokeKey(parts.id(), Duration.ZERO);
       live.awaitEnd();
     }
   }

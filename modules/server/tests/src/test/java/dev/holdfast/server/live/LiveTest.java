@@ -14,7 +14,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.config.ServerOptions;
@@ -189,7 +189,7 @@ public class LiveTest extends ServerTest {
           live.next("system:health", data -> data.get("status").asText().equals("degraded"));
       assertThat(health.data().get("reasons").get(0).get("code").asText())
           .isEqualTo("worker_silent");
-      holdfast.queue().maintenance().reap(Duration.ZERO);
+      holdfast.store().maintenance().reap(Duration.ZERO);
       live.job(job.toString(), "PENDING");
       live.next("system:health", data -> data.get("status").asText().equals("healthy"));
     }
@@ -368,8 +368,8 @@ public class LiveTest extends ServerTest {
   @Execution(ExecutionMode.CONCURRENT)
   void the_database_is_not_polled_without_subscribers() {
     AtomicInteger looks = new AtomicInteger();
-    Queue.Options counting =
-        new Queue.Options(
+    JobStore.Options counting =
+        new JobStore.Options(
             8,
             (verb, took, error) -> {
               if (verb.equals("changes")) {

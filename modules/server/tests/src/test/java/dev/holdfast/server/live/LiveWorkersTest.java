@@ -34,7 +34,7 @@ public class LiveWorkersTest extends ServerTest {
 
   LiveWorkersTest(TestDatabase db) {
     super(db);
-    this.health = holdfast.queue().workers();
+    this.health = holdfast.store().workers();
   }
 
   @BeforeEach

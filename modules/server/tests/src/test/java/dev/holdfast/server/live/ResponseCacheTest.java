@@ -9,7 +9,7 @@ import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.ApiTest;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.Flow;
@@ -71,7 +71,7 @@ public class ResponseCacheTest extends ApiTest {
         Holdfast.on(
             db.dataSource(db.url(), 10),
             new JacksonCodec(),
-            new Queue.Options(8, (verb, took, error) -> counted.incrementAndGet()));
+            new JobStore.Options(8, (verb, took, error) -> counted.incrementAndGet()));
     HoldfastServer started = HoldfastServer.start(observed, ServerOptions.DEFAULT.port(0));
     return new RunningServer(
         started.url(),

@@ -13,7 +13,7 @@ import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.health.Supervisors;
 import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.server.Client;
@@ -62,7 +62,7 @@ class MonitoringFilesTest {
   @BeforeAll
   void scrape(TestDatabase db) {
     ServerMetrics metrics = new ServerMetrics();
-    Queue.Options observed = new Queue.Options(8, metrics);
+    JobStore.Options observed = new JobStore.Options(8, metrics);
     try (Holdfast holdfast = Holdfast.on(db.dataSource(), new JacksonCodec(), observed);
         HoldfastServer server =
             HoldfastServer.start(holdfast, ServerOptions.DEFAULT.port(0), metrics);
@@ -81,19 +81,19 @@ class MonitoringFilesTest {
       // crashed.
       holdfast.enqueue(Job.of("waits").queue("elsewhere").maxCrashes(2));
       holdfast.enqueue(Job.of("flaky").queue("here"));
-      WorkerProcesses processes = holdfast.queue().workers().processes();
+      WorkerProcesses processes = holdfast.store().workers().processes();
       WorkerProcesses.Place place = new WorkerProcesses.Place("here", "worker:tag:0", 1);
       processes.starting(place, 0, false);
       processes.beat(place, HealthStatus.HEALTHY, 7, null, new Json("{}"));
       processes.ended(place, HealthStatus.CRASHED, 1, "exit 1", Duration.ZERO);
       processes.starting(new WorkerProcesses.Place("here", "worker:tag:0", 2), 1, false);
       holdfast
-          .queue()
+          .store()
           .workers()
           .supervisors()
           .appear(new Supervisors.Supervising("here", "host", 1, Instant.EPOCH));
       holdfast.jobs().claim("elsewhere", 1, "dead", Duration.ofMinutes(5));
-      holdfast.queue().workers().recovery().recover("here", "dead", "exit 137 (SIGKILL)");
+      holdfast.store().workers().recovery().recover("here", "dead", "exit 137 (SIGKILL)");
       Client client = new Client(server.url());
       await()
           .atMost(SOON)

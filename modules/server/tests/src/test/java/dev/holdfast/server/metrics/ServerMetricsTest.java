@@ -14,7 +14,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.health.Supervisors;
 import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
@@ -117,9 +117,9 @@ public class ServerMetricsTest extends ServerTest {
   }
 
   private void beat(int incarnation, String metrics) {
-    holdfast.queue().workers().processes().starting(place(incarnation), incarnation - 1, false);
+    holdfast.store().workers().processes().starting(place(incarnation), incarnation - 1, false);
     holdfast
-        .queue()
+        .store()
         .workers()
         .processes()
         .beat(
@@ -152,7 +152,7 @@ public class ServerMetricsTest extends ServerTest {
     assertThat(scraped(client)).doesNotContain("not a name", "worker_text");
     // The next process counts from 0, and the sum does not decrease.
     holdfast
-        .queue()
+        .store()
         .workers()
         .processes()
         .ended(place(1), HealthStatus.CRASHED, 1, "exit 1", Duration.ZERO);
@@ -166,7 +166,7 @@ public class ServerMetricsTest extends ServerTest {
 
   @Test
   void jobs_recovered_from_a_dead_process_stay_counted_after_a_change_of_supervisor() {
-    WorkerRegistry health = holdfast.queue().workers();
+    WorkerRegistry health = holdfast.store().workers();
     Supervisors.Supervising first = new Supervisors.Supervising("here", "host", 1, Instant.EPOCH);
     Supervisors.Supervising second = new Supervisors.Supervising("here", "host", 2, Instant.EPOCH);
     health.supervisors().appear(first);
@@ -186,7 +186,7 @@ public class ServerMetricsTest extends ServerTest {
     }
     assertThat(holdfast.jobs().claim("dying", jobs, "dead", Duration.ofMinutes(5)).jobs())
         .hasSize(jobs);
-    holdfast.queue().workers().recovery().recover("here", "dead", "exit 137 (SIGKILL)");
+    holdfast.store().workers().recovery().recover("here", "dead", "exit 137 (SIGKILL)");
     db.sql("UPDATE holdfast.job SET queue = 'done with'");
   }
 
@@ -237,7 +237,7 @@ public class ServerMetricsTest extends ServerTest {
   @Test
   void metrics_of_the_database_and_of_a_worker_in_the_same_process_are_included() {
     ServerMetrics metrics = new ServerMetrics();
-    Queue.Options observed = new Queue.Options(8, metrics);
+    JobStore.Options observed = new JobStore.Options(8, metrics);
     try (Holdfast own = Holdfast.on(db.dataSource(), new JacksonCodec(), observed);
         HoldfastServer both = HoldfastServer.start(own, ServerOptions.DEFAULT.port(0), metrics);
         Worker worker =

@@ -10,7 +10,7 @@ import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.micrometer.HoldfastMetrics;
 import dev.holdfast.model.job.Job;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import dev.holdfast.worker.Worker;
@@ -88,7 +88,7 @@ class ServiceMonitoringTest {
       throws IOException {
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     HoldfastMetrics metrics = new HoldfastMetrics(registry);
-    Queue.Options observed = Queue.Options.DEFAULT.observer(metrics);
+    JobStore.Options observed = JobStore.Options.DEFAULT.observer(metrics);
     loseOne(db);
     try (Holdfast holdfast = Holdfast.on(db.dataSource(), new JacksonCodec(), observed);
         Worker worker =

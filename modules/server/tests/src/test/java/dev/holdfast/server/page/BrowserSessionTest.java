@@ -99,7 +99,7 @@ public class BrowserSessionTest extends InBrowser {
     browser.open(server.url(), "");
     browser.type("input[name=key]", key, Keys.ENTER);
     browser.awaitLive();
-    holdfast.queue().access().revokeKey(key.split("_", 3)[1], Duration.ZERO);
+    holdfast.store().admin().revokeKey(key.split("_", 3)[1], Duration.ZERO);
     expectedErrors.add("401");
     browser.awaitText("This server requires an API key");
   }

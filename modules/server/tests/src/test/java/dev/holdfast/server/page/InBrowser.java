@@ -148,7 +148,7 @@ public abstract class InBrowser extends ApiTest {
   }
 
   protected final void supervised(HealthStatus status) {
-    WorkerRegistry health = holdfast.queue().workers();
+    WorkerRegistry health = holdfast.store().workers();
     WorkerProcesses.Place place = new WorkerProcesses.Place("here", "worker:work:0", 1);
     health.supervisors().appear(new Supervisors.Supervising("here", "host", 1, Instant.EPOCH));
     health.processes().starting(place, 0, false);

@@ -164,7 +164,7 @@ class OperatePageTest extends InBrowser {
   // ---- workers
 
   private void crashed() {
-    WorkerProcesses processes = holdfast.queue().workers().processes();
+    WorkerProcesses processes = holdfast.store().workers().processes();
     processes.ended(
         new WorkerProcesses.Place("here", WORKER, 1),
         HealthStatus.CRASHED,
@@ -178,7 +178,7 @@ class OperatePageTest extends InBrowser {
   }
 
   private void print(int piece, String text) {
-    holdfast.queue().workers().logs().write(LOG, List.of(new LogPiece(0, piece, text)));
+    holdfast.store().workers().logs().write(LOG, List.of(new LogPiece(0, piece, text)));
   }
 
   @Test

@@ -78,11 +78,11 @@ class WorkersPageTest extends InBrowser {
     browser.awaitText("Supervisor gone has ended, or does not run this worker any more.");
     WorkerProcesses.Place there = new WorkerProcesses.Place("there", "worker:work:0", 1);
     holdfast
-        .queue()
+        .store()
         .workers()
         .supervisors()
         .appear(new Supervisors.Supervising("there", "host2", 1, Instant.EPOCH));
-    holdfast.queue().workers().processes().starting(there, 0, false);
+    holdfast.store().workers().processes().starting(there, 0, false);
     open("#/workers/worker:work:0");
     browser.awaitText("Several workers have this name", "of supervisor there");
     browser.awaitElement("main li a[href$='supervisor=there']").click();

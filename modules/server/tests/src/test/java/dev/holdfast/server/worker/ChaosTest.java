@@ -146,10 +146,10 @@ public class ChaosTest extends ServerTest {
 
   private void letTimePass() {
     db.expireLeases();
-    while (holdfast.queue().maintenance().reap(Duration.ZERO).requeued().size() > 0) {
+    while (holdfast.store().maintenance().reap(Duration.ZERO).requeued().size() > 0) {
       // until none is left
     }
-    holdfast.queue().maintenance().promote();
+    holdfast.store().maintenance().promote();
   }
 
   private void attempt(JsonNode task) {

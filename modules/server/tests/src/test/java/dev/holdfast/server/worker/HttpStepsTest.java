@@ -20,7 +20,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Queue;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.FaultProxy;
 import dev.holdfast.testkit.TestDatabase;
@@ -38,13 +38,13 @@ import org.junit.jupiter.api.Test;
 
 /** Steps over HTTP are reported and read as with a direct database connection. */
 public class HttpStepsTest extends ServerTest {
-  private final Queue queue;
+  private final JobStore store;
   private HttpSource source;
   private Lease lease = new Lease(JobId.next(), 1);
 
   HttpStepsTest(TestDatabase db) {
     super(db);
-    this.queue = holdfast.queue();
+    this.store = holdfast.store();
     this.source = HttpSource.to(server.url(), null);
   }
 
@@ -84,7 +84,7 @@ public class HttpStepsTest extends ServerTest {
   }
 
   private List<String> events() {
-    return queue.queries().timeline(lease.job()).stream().map(JobEvent::type).toList();
+    return store.queries().timeline(lease.job()).stream().map(JobEvent::type).toList();
   }
 
   @Test
@@ -103,7 +103,7 @@ public class HttpStepsTest extends ServerTest {
     List<StepStatus> steps = source.steps(lease);
     assertThat(steps)
         .usingRecursiveFieldByFieldElementComparatorIgnoringFields("checkpoint")
-        .isEqualTo(queue.queries().steps(lease.job()))
+        .isEqualTo(store.queries().steps(lease.job()))
         .hasSize(4);
     assertThat(steps.getFirst().checkpoint()).isEqualTo(new Json("{\"made\":1,\"price\":1.10}"));
     assertThat(steps.getLast().checkpoint()).isNull();
@@ -125,14 +125,14 @@ public class HttpStepsTest extends ServerTest {
   @Test
   void all_fields_of_a_step_report_arrive() {
     source.report(List.of(step(1, StepState.DONE, null), step(2, StepState.DONE, patch(3))));
-    queue
+    store
         .jobs()
         .command(
             lease.job(),
             new JobCommand(CommandAction.RESUME_FROM_STEP, "step/1", "ada", "odd"),
             null);
     PendingCommand.Recovery asked =
-        Objects.requireNonNull(queue.queries().pendingCommand(lease.job()).recovery());
+        Objects.requireNonNull(store.queries().pendingCommand(lease.job()).recovery());
     assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().pendingCommand())
         .isEqualTo(new PendingCommand(false, false, asked, null));
     assertThat(source.commands("w1").getFirst().pendingCommand().recovery()).isEqualTo(asked);
@@ -150,11 +150,11 @@ public class HttpStepsTest extends ServerTest {
             asked.updatedAt(),
             List.of(new Report.Entry(EventType.RECOVERY_ACK, Json.EMPTY)));
     assertThat(source.report(List.of(again))).containsExactly(Ack.ACCEPTED);
-    assertThat(queue.queries().steps(lease.job()))
+    assertThat(store.queries().steps(lease.job()))
         .extracting(StepStatus::state)
         .containsExactly(StepState.RUNNING, StepState.FAILED);
-    assertThat(queue.queries().steps(lease.job()).getFirst().resets()).isEqualTo(1);
-    assertThat(queue.queries().pendingCommand(lease.job())).isEqualTo(PendingCommand.NONE);
+    assertThat(store.queries().steps(lease.job()).getFirst().resets()).isEqualTo(1);
+    assertThat(store.queries().pendingCommand(lease.job())).isEqualTo(PendingCommand.NONE);
     assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().pendingCommand())
         .isEqualTo(PendingCommand.NONE);
     assertThat(events()).endsWith(EventType.RECOVERY_ACK);
@@ -180,15 +180,15 @@ public class HttpStepsTest extends ServerTest {
       assertThat(lost.getCount()).isZero();
       assertThat(through.report(List.of(done))).containsExactly(Ack.ACCEPTED);
     }
-    assertThat(queue.queries().steps(lease.job())).hasSize(1).allMatch(StepStatus::isDone);
+    assertThat(store.queries().steps(lease.job())).hasSize(1).allMatch(StepStatus::isDone);
     assertThat(events()).containsOnlyOnce(EventType.STEP_FINISHED);
   }
 
   @Test
   void an_attempt_that_lost_its_lease_writes_neither_step_nor_patch() {
     db.expireLeases();
-    queue.maintenance().reap(Duration.ZERO);
-    queue.jobs().claim(QUEUE, 1, "w2", Duration.ofMinutes(5));
+    store.maintenance().reap(Duration.ZERO);
+    store.jobs().claim(QUEUE, 1, "w2", Duration.ofMinutes(5));
     assertThat(
             source.report(
                 List.of(step(1, StepState.DONE, patch(10)), step(2, StepState.DONE, null))))

@@ -44,7 +44,7 @@ class LongPollBrokerTest {
   LongPollBrokerTest(TestDatabase db) {
     this.db = db;
     this.holdfast = Holdfast.on(db.dataSource());
-    this.subscription = holdfast.queue().notifier().subscribeToDatabase();
+    this.subscription = holdfast.store().notifier().subscribeToDatabase();
     this.broker =
         new LongPollBroker(
             holdfast.jobs(),

@@ -29,7 +29,7 @@ class PollRecorderTest {
   PollRecorderTest(TestDatabase db) {
     this.db = db;
     this.holdfast = Holdfast.on(db.dataSource());
-    this.recorder = new PollRecorder(holdfast.queue().workers().polls(), clock::get);
+    this.recorder = new PollRecorder(holdfast.store().workers().polls(), clock::get);
   }
 
   @AfterEach
@@ -47,7 +47,7 @@ class PollRecorderTest {
   }
 
   private List<String> live() {
-    return holdfast.queue().workers().polls().live(null).stream().map(Poller::worker).toList();
+    return holdfast.store().workers().polls().live(null).stream().map(Poller::worker).toList();
   }
 
   @Test

@@ -49,7 +49,7 @@ public class RetryDefaultsTest extends ServerTest {
   void jobs_of_schedules_get_max_attempts_of_the_server() {
     client.put("/v1/schedules/tick", Map.of("cron", "@yearly", "kind", "mail"), null).ok();
     db.sql("UPDATE holdfast.schedule SET next_fire_at = now() - interval '1 s'");
-    holdfast.queue().maintenance().fire();
+    holdfast.store().maintenance().fire();
     assertThat(holdfast.queries().list(JobFilter.ALL).getFirst().maxAttempts()).isEqualTo(6);
   }
 

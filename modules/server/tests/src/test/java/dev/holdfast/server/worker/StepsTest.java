@@ -61,7 +61,7 @@ public class StepsTest extends ServerTest {
   /** The same job, leased to another worker. */
   private JsonNode takenOver(JsonNode task) {
     db.expireLease(id(task).value());
-    holdfast.queue().maintenance().reap(Duration.ZERO);
+    holdfast.store().maintenance().reap(Duration.ZERO);
     return leased();
   }
 

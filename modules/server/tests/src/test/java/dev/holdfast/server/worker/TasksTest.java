@@ -315,7 +315,7 @@ public class TasksTest extends TasksFixture {
     JobId job = enqueued();
     JsonNode task = leased();
     db.expireLeases();
-    holdfast.queue().maintenance().reap(Duration.ZERO);
+    holdfast.store().maintenance().reap(Duration.ZERO);
     assertThat(String.valueOf(holdfast.queries().attempts(job).getFirst().failure()))
         .contains("HEARTBEAT_TIMEOUT");
     callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).is(410, "task_expired");
@@ -334,7 +334,7 @@ public class TasksTest extends TasksFixture {
     JsonNode first = leased();
     JsonNode answer = callback(first, "completed", failed(1, "USER_CODE")).ok();
     db.sql("UPDATE holdfast.job SET run_at = now()");
-    holdfast.queue().maintenance().promote();
+    holdfast.store().maintenance().promote();
     assertThat(leased().get("attempt").asInt()).isEqualTo(2);
     JsonNode again = callback(first, "completed", failed(1, "USER_CODE")).ok();
     assertThat(again.get("finalState")).isEqualTo(answer.get("finalState"));
@@ -348,7 +348,7 @@ public class TasksTest extends TasksFixture {
     JsonNode task = leased();
     holdfast.jobs().cancel(job, false, "user_requested");
     db.sql("UPDATE holdfast.job SET cancel_deadline = now() - interval '1 hour'");
-    holdfast.queue().maintenance().expire();
+    holdfast.store().maintenance().expire();
     assertThat(String.valueOf(holdfast.find(job).orElseThrow().failure()))
         .contains("CANCEL_TIMEOUT");
     Client.Reply gone = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1"));

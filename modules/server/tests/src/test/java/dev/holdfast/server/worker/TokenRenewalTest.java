@@ -33,7 +33,7 @@ public class TokenRenewalTest extends ServerTest {
 
   /** A token of the same task that ended this long ago. */
   private String ended(JsonNode task, Duration ago) {
-    TokenKey key = holdfast.queue().access().tokenKeys().getFirst();
+    TokenKey key = holdfast.store().admin().tokenKeys().getFirst();
     Instant end = Instant.now().minus(ago);
     return JWT.create()
         .withKeyId(key.kid())
@@ -73,7 +73,7 @@ public class TokenRenewalTest extends ServerTest {
     enqueued();
     JsonNode task = leased();
     db.expireLeases();
-    holdfast.queue().maintenance().reap(Duration.ZERO);
+    holdfast.store().maintenance().reap(Duration.ZERO);
     assertThat(leased().get("attempt").asInt()).isEqualTo(2);
     String path = "/v1/tasks/" + task.get("taskId").asText() + "/";
     Map<String, Object> beat = Map.of("attempt", 1, "workerId", "w1");

@@ -26,7 +26,7 @@ public class WakeUpsTest extends ServerTest {
   private static final Line LINE = new Line(QUEUE, null);
 
   private final DatabaseSubscription subscription =
-      holdfast.queue().notifier().subscribeToDatabase();
+      holdfast.store().notifier().subscribeToDatabase();
   private WakeUps wakeUps = new WakeUps(subscription);
 
   WakeUpsTest(TestDatabase db) {

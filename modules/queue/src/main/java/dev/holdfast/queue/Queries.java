@@ -66,11 +66,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Reads jobs: find, list, search, count, their timelines, steps and logs, and what changed. */
-public final class JobQueries {
+public final class Queries {
   private final Database database;
   private final RecentTallies recentTallies = new RecentTallies();
 
-  JobQueries(Database database) {
+  Queries(Database database) {
     this.database = database;
   }
 

@@ -16,10 +16,8 @@ import dev.holdfast.queue.settle.Backoff;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/**
- * Entry point of this module: makes its public classes for a database, and owns their connections.
- */
-public final class Queue implements AutoCloseable {
+/** The jobs in a database, and its verbs by concern. Owns the connections they run on. */
+public final class JobStore implements AutoCloseable {
   private static final Duration HEARTBEAT_ANSWER = Duration.ofSeconds(10);
 
   private final DataSource dataSource;
@@ -28,15 +26,14 @@ public final class Queue implements AutoCloseable {
   private final QueueNotifier notifier;
   private final EnqueueDefaults defaults;
   private final JobQueue jobs;
-  private final JobQueries queries;
-  private final QueueAdmin admin;
+  private final Queries queries;
+  private final Admin admin;
   private final Maintenance maintenance;
-  private final Access access;
   private final WorkerRegistry workers;
   private volatile boolean schemaChecked;
   private volatile Duration startTimeout = Duration.ofSeconds(15);
 
-  public Queue(DataSource dataSource, Codec codec, Options options) {
+  public JobStore(DataSource dataSource, Codec codec, Options options) {
     this.dataSource = dataSource;
     this.database = Database.pooled(dataSource, options.observer(), options.connections());
     this.heartbeats = database.dedicated(dataSource, HEARTBEAT_ANSWER);
@@ -46,10 +43,9 @@ public final class Queue implements AutoCloseable {
     Backoff backoff = new Backoff(options.retries());
     this.jobs =
         new JobQueue(database, heartbeats, notifier, codec, enqueue, backoff, options.batchFrom());
-    this.queries = new JobQueries(database);
-    this.admin = new QueueAdmin(database, notifier, codec, enqueue, defaults);
+    this.queries = new Queries(database);
+    this.admin = new Admin(database, notifier, codec, enqueue, defaults);
     this.maintenance = new Maintenance(database, notifier, enqueue);
-    this.access = new Access(database);
     this.workers = new WorkerRegistry(database, notifier);
   }
 
@@ -108,23 +104,18 @@ public final class Queue implements AutoCloseable {
   }
 
   /** Reads jobs. */
-  public JobQueries queries() {
+  public Queries queries() {
     return queries;
   }
 
-  /** Settings of queues, schedules and dispatches. */
-  public QueueAdmin admin() {
+  /** Settings of queues, schedules, dispatches and keys. */
+  public Admin admin() {
     return admin;
   }
 
   /** What reapers run; a worker has its own. */
   public Maintenance maintenance() {
     return maintenance;
-  }
-
-  /** API keys and signing keys; for servers. */
-  public Access access() {
-    return access;
   }
 
   /** Worker processes and their supervisors; for supervisors. */
