@@ -90,14 +90,14 @@ public final class JobQueue {
       Codec codec,
       Enqueue enqueue,
       Backoff backoff,
-      int batchFrom) {
+      JobStore.Options options) {
     this.database = database;
     this.heartbeats = heartbeats;
     this.notifier = notifier;
     this.codec = codec;
     this.enqueue = enqueue;
     this.backoff = backoff;
-    this.claim = new Claim(database, backoff, batches, batchFrom);
+    this.claim = new Claim(database, backoff, batches, options.batchFrom(), options.nanos());
     this.settle = new Settle(database, backoff, batches);
     this.reports = new WriteReports(database);
   }

@@ -14,6 +14,7 @@ import dev.holdfast.queue.schema.Schema;
 import dev.holdfast.queue.schema.SchemaCheck;
 import dev.holdfast.queue.settle.Backoff;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 
 /** The jobs in a database, and its verbs by concern. Owns the connections they run on. */
@@ -41,8 +42,7 @@ public final class JobStore implements AutoCloseable {
     this.defaults = new EnqueueDefaults(options.retries());
     Enqueue enqueue = new Enqueue(database, notifier, codec, defaults);
     Backoff backoff = new Backoff(options.retries());
-    this.jobs =
-        new JobQueue(database, heartbeats, notifier, codec, enqueue, backoff, options.batchFrom());
+    this.jobs = new JobQueue(database, heartbeats, notifier, codec, enqueue, backoff, options);
     this.queries = new Queries(database);
     this.admin = new Admin(database, notifier, codec, enqueue, defaults);
     this.maintenance = new Maintenance(database, notifier, enqueue);
@@ -54,9 +54,14 @@ public final class JobStore implements AutoCloseable {
    * @param retries what holds for jobs that do not say how often, and how soon, they are retried
    * @param batchFrom a claim after one that found so many jobs writes one row for all of its jobs,
    *     see {@link JobQueue#claimInBatches}
+   * @param nanos measures what claims cost, by which the next full index scan is put off
    */
   public record Options(
-      int connections, StatementObserver observer, RetryDefaults retries, int batchFrom) {
+      int connections,
+      StatementObserver observer,
+      RetryDefaults retries,
+      int batchFrom,
+      LongSupplier nanos) {
     /** Fewer are claimed as quickly row by row, and such claims do not wait for each other. */
     private static final int BACKLOG = 100;
 
@@ -65,7 +70,7 @@ public final class JobStore implements AutoCloseable {
         new Options(8, StatementObserver.NONE, RetryDefaults.NONE);
 
     public Options(int connections, StatementObserver observer, RetryDefaults retries) {
-      this(connections, observer, retries, BACKLOG);
+      this(connections, observer, retries, BACKLOG, System::nanoTime);
     }
 
     public Options(int connections, StatementObserver observer) {
@@ -74,22 +79,27 @@ public final class JobStore implements AutoCloseable {
 
     /** How many connections of the pool the verbs may use at once. */
     public Options connections(int value) {
-      return new Options(value, observer, retries, batchFrom);
+      return new Options(value, observer, retries, batchFrom, nanos);
     }
 
     /** Called after every statement. */
     public Options observer(StatementObserver value) {
-      return new Options(connections, value, retries, batchFrom);
+      return new Options(connections, value, retries, batchFrom, nanos);
     }
 
     /** From how large a backlog on claims are made in batches. */
     public Options batchFrom(int value) {
-      return new Options(connections, observer, retries, value);
+      return new Options(connections, observer, retries, value, nanos);
+    }
+
+    /** By which clock the cost of claims is measured. */
+    public Options nanos(LongSupplier value) {
+      return new Options(connections, observer, retries, batchFrom, value);
     }
 
     /** What holds for jobs that do not say how often they are retried. */
     public Options retries(RetryDefaults value) {
-      return new Options(connections, observer, value, batchFrom);
+      return new Options(connections, observer, value, batchFrom, nanos);
     }
   }
 

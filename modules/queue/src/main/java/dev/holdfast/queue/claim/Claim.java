@@ -30,6 +30,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Gives a worker jobs to run, each under a lease and a new attempt number. */
@@ -134,6 +135,7 @@ public final class Claim {
   private final ClaimByRules byRules = new ClaimByRules();
   private final ClaimBatch byBatch;
   private final int batchFrom;
+  private final LongSupplier nanos;
 
   /** Queues whose last claim found jobs by rules: there is probably more, and no need to ask. */
   private final Set<String> byRulesLast = ConcurrentHashMap.newKeySet();
@@ -143,11 +145,13 @@ public final class Claim {
   /**
    * @param batchFrom a claim that follows one of so many jobs is a batch claim, if it may be
    */
-  public Claim(Database database, Backoff backoff, BatchClaims batches, int batchFrom) {
+  public Claim(
+      Database database, Backoff backoff, BatchClaims batches, int batchFrom, LongSupplier nanos) {
     this.database = database;
     this.apart = new UnreadableJobs(database, backoff);
     this.byBatch = new ClaimBatch(database, batches, apart);
     this.batchFrom = batchFrom;
+    this.nanos = nanos;
   }
 
   /**
@@ -172,7 +176,7 @@ public final class Claim {
       }
     }
     String key = tenant == null ? queue : queue + "\0" + tenant;
-    ClaimCursor cursor = cursors.computeIfAbsent(key, name -> new ClaimCursor(System::nanoTime));
+    ClaimCursor cursor = cursors.computeIfAbsent(key, name -> new ClaimCursor(nanos));
     double[] from = cursor.next();
     List<LeasedJob> jobs = first(request, cursor, from, receiver);
     if (jobs.isEmpty() && cursor.shouldScanFully(from)) {
@@ -248,7 +252,7 @@ public final class Claim {
   }
 
   private List<LeasedJob> takeOnce(ClaimRequest request, ClaimCursor cursor, double[] from) {
-    long start = System.nanoTime();
+    long start = cursor.now();
     List<Taken> taken =
         database.runOnce(
             "claim",
@@ -258,7 +262,7 @@ public final class Claim {
                     .set("most", request.most())
                     .set("from", floors(connection, from))
                     .listAfterLock(Taken::read));
-    cursor.claimed(from, taken, System.nanoTime() - start);
+    cursor.claimed(from, taken, cursor.now() - start);
     return inOrder(taken);
   }
 

@@ -124,7 +124,7 @@ final class ClaimBatch {
 
   /** Empty when other claims keep the queue busy. */
   Optional<List<LeasedJob>> take(ClaimRequest request, ClaimCursor cursor, double[] from) {
-    long start = System.nanoTime();
+    long start = cursor.now();
     List<Picked> picked;
     try {
       picked = claim(request, from);
@@ -145,7 +145,7 @@ final class ClaimBatch {
       taken = fetch(picked, false);
       readable = false;
     }
-    cursor.claimed(from, taken, System.nanoTime() - start);
+    cursor.claimed(from, taken, cursor.now() - start);
     List<LeasedJob> jobs = Claim.inOrder(taken);
     return Optional.of(readable ? jobs : readApart(jobs, request));
   }

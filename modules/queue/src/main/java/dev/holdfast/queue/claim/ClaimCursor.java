@@ -53,6 +53,11 @@ final class ClaimCursor {
     Arrays.fill(cursors, NONE);
   }
 
+  /** The time by which claims are measured. */
+  long now() {
+    return nanos.getAsLong();
+  }
+
   /** Where the next claim begins, in seconds since the epoch, by priority. */
   synchronized double[] next() {
     if (raised && sinceFull() >= RARELY * fullCost) {

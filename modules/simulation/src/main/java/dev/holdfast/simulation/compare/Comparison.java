@@ -3,9 +3,9 @@ package dev.holdfast.simulation.compare;
 import ch.qos.logback.classic.Level;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.simulation.queue.ModelQueue;
-import dev.holdfast.simulation.queue.ModelVerbs;
 import dev.holdfast.simulation.queue.PlainCodec;
-import dev.holdfast.simulation.queue.RecordedVerbs;
+import dev.holdfast.simulation.queue.Verb;
+import dev.holdfast.simulation.queue.VerbText;
 import dev.holdfast.simulation.trace.Call;
 import dev.holdfast.testkit.TestDatabase;
 import java.sql.Connection;
@@ -63,17 +63,18 @@ public final class Comparison implements AutoCloseable {
   /** What differs first, with the calls before it; null when nothing does. */
   public @Nullable String differs(List<Call> calls) throws SQLException {
     long[] now = {0};
-    ModelVerbs model = new ModelVerbs(new ModelQueue(new PlainCodec(), () -> now[0]));
+    ModelQueue model = new ModelQueue(new PlainCodec(), () -> now[0]);
     try (JobStore store = open()) {
-      PostgresVerbs postgres = verbs(store);
+      PostgresQueue postgres = postgres(store);
       empty();
       List<String> before = new ArrayList<>();
       for (int i = 0; i < calls.size(); i++) {
         Call call = calls.get(i);
         now[0] = call.micros();
         postgres.time(call.micros());
-        String expected = RecordedVerbs.repeat(call, model);
-        String found = answer(call, postgres);
+        Verb<?> verb = VerbText.verb(call);
+        String expected = VerbText.of(model.answer(verb));
+        String found = postgres.textOf(verb);
         before.add(call.toString());
         if (!expected.equals(found)) {
           String row = differingRow(model.rows(), postgres.rows());
@@ -94,13 +95,17 @@ public final class Comparison implements AutoCloseable {
     }
   }
 
-  /** A queue whose claims are in batches as soon as there is more than one. */
+  /**
+   * A queue whose claims are in batches as soon as there is more than one. The model knows no
+   * cursor: where claims cost no time, each of them is due for a full index scan.
+   */
   JobStore open() {
-    return new JobStore(dataSource, new PlainCodec(), JobStore.Options.DEFAULT.batchFrom(1));
+    return new JobStore(
+        dataSource, new PlainCodec(), JobStore.Options.DEFAULT.batchFrom(1).nanos(() -> 0));
   }
 
-  PostgresVerbs verbs(JobStore store) {
-    return new PostgresVerbs(store, dataSource, clock);
+  PostgresQueue postgres(JobStore store) {
+    return new PostgresQueue(store, dataSource, clock);
   }
 
   void empty() throws SQLException {
@@ -127,14 +132,6 @@ public final class Comparison implements AutoCloseable {
         ResultSet row = statement.executeQuery(sql)) {
       row.next();
       return row.getLong(1);
-    }
-  }
-
-  private static String answer(Call call, PostgresVerbs postgres) {
-    try {
-      return RecordedVerbs.repeat(call, postgres);
-    } catch (RuntimeException thrown) {
-      return "throws " + thrown;
     }
   }
 

@@ -1,14 +1,18 @@
 package dev.holdfast.simulation.compare;
 
+import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.queue.JobSpec;
 import dev.holdfast.simulation.queue.ModelQueue;
-import dev.holdfast.simulation.queue.ModelVerbs;
 import dev.holdfast.simulation.queue.PlainCodec;
-import dev.holdfast.simulation.queue.RecordedVerbs;
-import dev.holdfast.simulation.trace.Call;
+import dev.holdfast.simulation.queue.Verb;
+import dev.holdfast.simulation.queue.VerbText;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -21,6 +25,10 @@ import java.util.Set;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,11 +39,10 @@ import org.jspecify.annotations.Nullable;
 public final class Races {
   private static final int JOBS = 6;
   private static final Duration LONGEST_HOLD = Duration.ofMillis(200);
-  private static final Duration FOR = Duration.ofSeconds(30);
+  private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration GRACE = Duration.ofSeconds(10);
-  private static final String LEASE = "30000";
-  private static final long LATER = 31_000_000;
   private static final long BEGIN = 1_000_000;
+  private static final long LATER = BEGIN + 31_000_000;
 
   private final Comparison on;
 
@@ -46,7 +53,7 @@ public final class Races {
   /** What went wrong first in so many rounds; null when nothing did. */
   public @Nullable String differs(long seed, int rounds) throws Exception {
     try (JobStore store = on.open()) {
-      PostgresVerbs postgres = on.verbs(store);
+      PostgresQueue postgres = on.postgres(store);
       for (int round = 0; round < rounds; round++) {
         String wrong = round(Scheduler.randomOf(seed + round), postgres);
         if (wrong != null) {
@@ -61,38 +68,33 @@ public final class Races {
     return null;
   }
 
-  private @Nullable String round(Random random, PostgresVerbs postgres) throws Exception {
+  private @Nullable String round(Random random, PostgresQueue postgres) throws Exception {
     on.empty();
     postgres.time(0);
-    List<Call> before = state(random);
-    for (Call call : before) {
-      postgres.time(call.micros());
-      String unused = RecordedVerbs.repeat(call, postgres);
-    }
-    long now = BEGIN + (random.nextBoolean() ? LATER : 0);
+    postgres.time(BEGIN);
+    List<Verb<?>> before = before(random);
+    before.forEach(postgres::answer);
+    long now = random.nextBoolean() ? LATER : BEGIN;
     postgres.time(now);
-    Call one = racing(random, now, true);
-    Call two = racing(random, now, false);
-    int locked = random.nextInt(JOBS);
-    List<String> answers = atOnce(one, two, postgres, locked);
+    Verb<?> one = racing(random, true);
+    Verb<?> two = racing(random, false);
+    int locked = 1 + random.nextInt(JOBS);
+    List<Object> answers = atOnce(one, two, postgres, JobSpec.id(locked));
     List<String> rows = postgres.rows();
     List<List<String>> allowed =
         List.of(
-            serial(before, one, two),
-            serial(before, two, one),
-            serial(before, one),
-            serial(before, two));
-    for (int job = 0; job < JOBS; job++) {
-      List<String> told =
-          new ArrayList<>(List.of(told(one, answers.get(0), job), told(two, answers.get(1), job)));
-      Collections.sort(told);
-      String found = rows.get(job) + String.join("", told);
+            serial(before, now, one, two),
+            serial(before, now, two, one),
+            serial(before, now, one),
+            serial(before, now, two));
+    for (int job = 1; job <= JOBS; job++) {
+      String found = row(rows, job, List.of(one, two), answers);
       Set<String> expected = new HashSet<>();
       for (List<String> order : allowed) {
-        expected.add(order.get(job));
+        expected.add(order.get(job - 1));
       }
       if (job == locked) {
-        expected.addAll(passedOver(before, job, one, two));
+        expected.addAll(passedOver(serial(before, now).get(job - 1), job, one, two));
       }
       if (!expected.contains(found)) {
         return "%s%n  beside%n%s%nfound:    %s%nexpected: %s"
@@ -103,13 +105,13 @@ public final class Races {
   }
 
   /** A heartbeat that finds the row of a job locked says that it is held, and writes nothing. */
-  private static List<String> passedOver(List<Call> before, int job, Call... calls) {
+  private static List<String> passedOver(String row, int job, Verb<?>... verbs) {
     List<String> passed = new ArrayList<>();
-    String found = serial(before).get(job);
-    for (Call call : calls) {
-      if (call.verb().equals("heartbeat")) {
+    String found = row;
+    for (Verb<?> verb : verbs) {
+      if (verb instanceof Verb.Heartbeat) {
         // The second one may find it locked as well.
-        found += " heartbeat:" + (job + 1) + "#1";
+        found += " heartbeat:" + job + "#1";
         passed.add(found);
       }
     }
@@ -117,126 +119,91 @@ public final class Races {
   }
 
   /** Six jobs that run, on two workers. */
-  private static List<Call> state(Random random) {
-    List<Call> calls = new ArrayList<>();
-    RecordedVerbs model = recorded(calls, BEGIN);
+  private static List<Verb<?>> before(Random random) {
+    List<Verb<?>> verbs = new ArrayList<>();
     for (int i = 1; i <= JOBS; i++) {
-      model.enqueue(JobSpec.of(i, "kind", "q", "payload"));
+      verbs.add(new Verb.Enqueue(JobSpec.of(i, "kind", "q", "payload")));
     }
-    model.claim("q", JOBS / 2, "w0", FOR, GRACE);
-    model.claim("q", JOBS / 2, "w1", FOR, GRACE);
+    verbs.add(new Verb.Claim("q", JOBS / 2, "w0", LEASE, GRACE));
+    verbs.add(new Verb.Claim("q", JOBS / 2, "w1", LEASE, GRACE));
     if (random.nextBoolean()) {
       // They are no longer in batches.
-      List<Lease> all = new ArrayList<>();
-      for (int i = 1; i <= JOBS; i++) {
-        all.add(new Lease(JobSpec.id(i), 1));
-      }
-      model.heartbeat(all, FOR);
+      verbs.add(new Verb.Heartbeat(leases(), LEASE));
     }
-    return calls;
+    return verbs;
   }
 
-  private static RecordedVerbs recorded(List<Call> calls, long now) {
-    return new RecordedVerbs(
-        new ModelVerbs(new ModelQueue(new PlainCodec(), () -> now)),
-        () -> now,
-        () -> "-",
-        calls::add);
+  private static List<Lease> leases() {
+    return IntStream.rangeClosed(1, JOBS).mapToObj(i -> new Lease(JobSpec.id(i), 1)).toList();
   }
 
   /** The first keeps or settles leases; the second may also take them away. */
-  private static Call racing(Random random, long now, boolean first) {
-    List<Integer> jobs = new ArrayList<>();
-    for (int i = 1; i <= JOBS; i++) {
-      jobs.add(i);
-    }
-    Collections.shuffle(jobs, random);
-    int chosen = random.nextInt(first ? 4 : 6);
-    List<String> leases = jobs.stream().map(job -> job + "#1").toList();
-    return switch (chosen) {
-      case 0 -> call(now, "heartbeat", with(LEASE, leases));
-      case 1 ->
-          call(
-              now,
-              "settle",
-              leases.stream()
-                  .map(lease -> "fail\t" + lease + "\tUSER_CODE\tCODE\tmessage\ttrue\t1000")
-                  .toList());
-      case 2 ->
-          call(now, "settle", leases.stream().map(lease -> "succeed\t" + lease + "\t-").toList());
-      case 3 -> call(now, "settle", leases.stream().map(l -> "release\t" + l + "\tfalse").toList());
-      default -> call(now, "reapAndExpire", List.of("0"));
+  private static Verb<?> racing(Random random, boolean first) {
+    List<Lease> leases = new ArrayList<>(leases());
+    Collections.shuffle(leases, random);
+    Failure failure = new Failure(FailureCategory.USER_CODE, "CODE", "message", null, true);
+    return switch (random.nextInt(first ? 4 : 6)) {
+      case 0 -> new Verb.Heartbeat(leases, LEASE);
+      case 1 -> settle(leases, lease -> new Settlement.Fail(lease, failure, Duration.ofSeconds(1)));
+      case 2 -> settle(leases, lease -> new Settlement.Succeed(lease, null));
+      case 3 -> settle(leases, lease -> new Settlement.Release(lease, false));
+      default -> new Verb.ReapAndExpire(Duration.ZERO);
     };
   }
 
-  private static Call call(long now, String verb, List<String> arguments) {
-    return new Call(now, "-", verb, arguments, "");
+  private static Verb<?> settle(List<Lease> leases, Function<Lease, Settlement> how) {
+    return new Verb.Settle(leases.stream().map(how).toList());
   }
 
-  private static List<String> with(String first, List<String> rest) {
-    List<String> all = new ArrayList<>(List.of(first));
-    all.addAll(rest);
-    return all;
+  /** For each job its row, and what is answered about it. */
+  private static List<String> serial(List<Verb<?>> before, long time, Verb<?>... verbs) {
+    long[] now = {BEGIN};
+    ModelQueue model = new ModelQueue(new PlainCodec(), () -> now[0]);
+    before.forEach(model::answer);
+    now[0] = time;
+    List<Object> answers = Stream.of(verbs).map(model::answer).toList();
+    return IntStream.rangeClosed(1, JOBS)
+        .mapToObj(job -> row(model.rows(), job, List.of(verbs), answers))
+        .toList();
   }
 
-  /** For each job its row, and what it was told. */
-  private static List<String> serial(List<Call> before, Call... calls) {
-    long[] now = {0};
-    ModelVerbs model = new ModelVerbs(new ModelQueue(new PlainCodec(), () -> now[0]));
-    for (Call call : before) {
-      now[0] = call.micros();
-      String unused = RecordedVerbs.repeat(call, model);
-    }
-    List<String> answers = new ArrayList<>();
-    for (Call call : calls) {
-      now[0] = call.micros();
-      answers.add(RecordedVerbs.repeat(call, model));
-    }
-    List<String> rows = new ArrayList<>();
-    for (int job = 0; job < JOBS; job++) {
-      String row = model.rows().get(job);
-      List<String> told = new ArrayList<>();
-      for (int i = 0; i < calls.length; i++) {
-        told.add(told(calls[i], answers.get(i), job));
-      }
-      Collections.sort(told);
-      rows.add(row + String.join("", told));
-    }
-    return rows;
+  private static String row(List<String> rows, int job, List<Verb<?>> verbs, List<Object> answers) {
+    return rows.get(job - 1)
+        + IntStream.range(0, verbs.size())
+            .mapToObj(i -> about(JobSpec.id(job), verbs.get(i), answers.get(i)))
+            .sorted()
+            .collect(Collectors.joining());
   }
 
-  /** What a call was answered about a job. */
-  private static String told(Call call, String answer, int job) {
-    String prefix = (job + 1) + "#";
-    if (call.verb().equals("heartbeat")) {
-      for (String each : answer.split(",", -1)) {
-        if (each.startsWith(prefix)) {
-          return " heartbeat:" + each;
-        }
-      }
-      return "";
+  /** What a verb was answered about a job. */
+  private static String about(JobId job, Verb<?> verb, Object answer) {
+    if (verb instanceof Verb.Heartbeat && answer instanceof List<?> results) {
+      return results.stream()
+          .map(HeartbeatResult.class::cast)
+          .filter(each -> each.lease().job().equals(job))
+          .map(each -> " heartbeat:" + VerbText.of(each))
+          .collect(Collectors.joining());
     }
-    if (call.verb().equals("settle")) {
-      for (int i = 0; i < call.arguments().size(); i++) {
-        if (call.arguments().get(i).split("\t", -1)[1].startsWith(prefix)) {
-          return " settle:" + answer.split(",", -1)[i];
-        }
-      }
+    if (verb instanceof Verb.Settle(List<Settlement> settlements)
+        && answer instanceof List<?> acks) {
+      return IntStream.range(0, acks.size())
+          .filter(i -> settlements.get(i).lease().job().equals(job))
+          .mapToObj(i -> " settle:" + acks.get(i))
+          .collect(Collectors.joining());
     }
-    return "";
+    return answer instanceof Throwable failed ? " throws " + failed : "";
   }
 
-  private List<String> atOnce(Call one, Call two, PostgresVerbs postgres, int locked)
+  private List<Object> atOnce(Verb<?> one, Verb<?> two, PostgresQueue postgres, JobId locked)
       throws Exception {
     CyclicBarrier start = new CyclicBarrier(3);
-    CompletableFuture<String> first = begun(one, postgres, start);
-    CompletableFuture<String> second = begun(two, postgres, start);
+    CompletableFuture<Object> first = begun(one, postgres, start);
+    CompletableFuture<Object> second = begun(two, postgres, start);
     // Both come upon a row that is locked for a moment, and go on at the same time.
     try (Connection holder = on.connection();
         Statement statement = holder.createStatement()) {
       holder.setAutoCommit(false);
-      statement.execute(
-          "SELECT FROM holdfast.job WHERE id = '%s' FOR UPDATE".formatted(JobSpec.id(locked + 1)));
+      statement.execute("SELECT FROM holdfast.job WHERE id = '%s' FOR UPDATE".formatted(locked));
       start.await();
       awaitBoth(first, second);
       holder.commit();
@@ -246,8 +213,7 @@ public final class Races {
   }
 
   /** Until each waits for a row, or has passed it over; not for ever, since one may never come. */
-  private void awaitBoth(CompletableFuture<String> first, CompletableFuture<String> second)
-      throws Exception {
+  private void awaitBoth(CompletableFuture<?> first, CompletableFuture<?> second) throws Exception {
     long until = System.nanoTime() + LONGEST_HOLD.toNanos();
     while (System.nanoTime() < until) {
       long arrived = on.waiting() + (first.isDone() ? 1 : 0) + (second.isDone() ? 1 : 0);
@@ -257,18 +223,18 @@ public final class Races {
     }
   }
 
-  private static CompletableFuture<String> begun(
-      Call call, PostgresVerbs postgres, CyclicBarrier start) {
-    CompletableFuture<String> answer = new CompletableFuture<>();
+  private static CompletableFuture<Object> begun(
+      Verb<?> verb, PostgresQueue postgres, CyclicBarrier start) {
+    CompletableFuture<Object> answer = new CompletableFuture<>();
     Thread.ofPlatform()
         .daemon()
         .start(
             () -> {
               try {
                 start.await();
-                answer.complete(RecordedVerbs.repeat(call, postgres));
+                answer.complete(postgres.answer(verb));
               } catch (InterruptedException | BrokenBarrierException | RuntimeException thrown) {
-                answer.complete("throws " + thrown);
+                answer.complete(thrown);
               }
             });
     return answer;

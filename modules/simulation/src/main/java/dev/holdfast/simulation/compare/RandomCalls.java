@@ -15,12 +15,12 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.simulation.kernel.Scheduler;
+import dev.holdfast.simulation.queue.Interpreter;
 import dev.holdfast.simulation.queue.JobSpec;
 import dev.holdfast.simulation.queue.ModelQueue;
-import dev.holdfast.simulation.queue.ModelVerbs;
 import dev.holdfast.simulation.queue.PlainCodec;
-import dev.holdfast.simulation.queue.QueueVerbs;
-import dev.holdfast.simulation.queue.RecordedVerbs;
+import dev.holdfast.simulation.queue.Verb;
+import dev.holdfast.simulation.queue.VerbText;
 import dev.holdfast.simulation.trace.Call;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,24 +42,25 @@ public final class RandomCalls {
   private final List<Call> calls = new ArrayList<>();
   private final List<Lease> leases = new ArrayList<>();
   private final List<JobId> jobs = new ArrayList<>();
-  private final QueueVerbs queue;
+  private final Interpreter queue;
   private long now = 1_000_000;
   private int enqueued;
 
   private RandomCalls(long seed) {
     this.random = Scheduler.randomOf(seed);
+    ModelQueue model = new ModelQueue(new PlainCodec(), () -> now);
     this.queue =
-        new RecordedVerbs(
-            new ModelVerbs(new ModelQueue(new PlainCodec(), () -> now)),
-            () -> now,
-            () -> "-",
-            calls::add);
+        verb -> {
+          Object answer = model.answer(verb);
+          calls.add(VerbText.call(now, "-", verb, answer));
+          return answer;
+        };
   }
 
   public static List<Call> of(long seed, int many) {
     RandomCalls made = new RandomCalls(seed);
     if (made.random.nextInt(3) == 0) {
-      made.queue.limit("r", 1 + made.random.nextInt(3));
+      made.queue.call(new Verb.Limit("r", 1 + made.random.nextInt(3)));
     }
     if (made.random.nextInt(4) == 0) {
       made.backlog();
@@ -73,35 +74,32 @@ public final class RandomCalls {
 
   /** Claims of a hundred jobs move a cursor; what commits late, or comes back, lies before it. */
   private void backlog() {
-    queue.begin(JobSpec.of(++enqueued, "kind", "q", "payload"));
+    queue.call(new Verb.Begin(JobSpec.of(++enqueued, "kind", "q", "payload")));
     now += 1_000;
     for (int i = 0; i < BACKLOG; i++) {
-      jobs.add(queue.enqueue(JobSpec.of(++enqueued, "kind", "q", "payload")).id());
+      JobSpec job = JobSpec.of(++enqueued, "kind", "q", "payload");
+      jobs.add(queue.call(new Verb.Enqueue(job)).id());
       now += 1_000;
     }
     now += 1_000_000;
     for (int i = 0; i < 2; i++) {
       now += 50_000;
       List<Lease> claimed =
-          queue.claim("q", BACKLOG / 2 + 1, worker(), LEASE, GRACE).jobs().stream()
-              .map(LeasedJob::lease)
-              .toList();
-      queue.settle(
-          claimed.stream()
-              .<Settlement>map(
-                  lease ->
-                      random.nextInt(40) == 0
-                          ? new Settlement.Release(lease, false)
-                          : new Settlement.Succeed(lease, null))
-              .toList());
+          claim("q", BACKLOG / 2 + 1).jobs().stream().map(LeasedJob::lease).toList();
+      queue.call(
+          new Verb.Settle(
+              claimed.stream()
+                  .<Settlement>map(
+                      lease ->
+                          random.nextInt(40) == 0
+                              ? new Settlement.Release(lease, false)
+                              : new Settlement.Succeed(lease, null))
+                  .toList()));
     }
-    queue.commit();
+    queue.call(new Verb.Commit());
     for (int i = 0; i < 3; i++) {
       now += 50_000;
-      queue
-          .claim("q", BACKLOG, worker(), LEASE, GRACE)
-          .jobs()
-          .forEach(job -> leases.add(job.lease()));
+      claim("q", BACKLOG).jobs().forEach(job -> leases.add(job.lease()));
     }
   }
 
@@ -120,14 +118,14 @@ public final class RandomCalls {
       case 8, 9 -> {
         List<Lease> some = some();
         if (!some.isEmpty()) {
-          queue.heartbeat(some, LEASE);
+          queue.call(new Verb.Heartbeat(some, LEASE));
         }
       }
       case 10, 11, 12, 13 -> settle();
       case 14 -> report();
       case 15 -> {
-        queue.promote();
-        queue.reapAndExpire(Duration.ZERO);
+        queue.call(new Verb.Promote());
+        queue.call(new Verb.ReapAndExpire(Duration.ZERO));
       }
       case 16 -> cancelOrRetry();
       case 17 -> publish();
@@ -140,33 +138,37 @@ public final class RandomCalls {
     boolean keyed = random.nextInt(6) == 0;
     boolean depends = random.nextInt(6) == 0 && !jobs.isEmpty();
     Enqueued answer =
-        queue.enqueue(
-            new JobSpec(
-                ++enqueued,
-                "kind",
-                random.nextBoolean() ? "q" : "r",
-                random.nextInt(3) == 0 ? random.nextInt(10) : 5,
-                "payload",
-                random.nextInt(4) == 0 ? random.nextInt(20_000) : 0,
-                1 + random.nextInt(3),
-                random.nextInt(3),
-                random.nextInt(6) == 0 ? 1_000 + random.nextInt(20_000) : 0,
-                random.nextInt(6) == 0 ? 5_000 + random.nextInt(60_000) : 0,
-                random.nextInt(6) == 0 ? "key-" + random.nextInt(2) : "",
-                keyed ? "lane-" + random.nextInt(2) : "",
-                keyed ? 1 + random.nextInt(2) : 0,
-                depends
-                    ? List.of(JobSpec.number(jobs.get(random.nextInt(jobs.size()))))
-                    : List.of(),
-                FAILURES.get(random.nextInt(FAILURES.size()))));
+        queue.call(
+            new Verb.Enqueue(
+                new JobSpec(
+                    ++enqueued,
+                    "kind",
+                    random.nextBoolean() ? "q" : "r",
+                    random.nextInt(3) == 0 ? random.nextInt(10) : 5,
+                    "payload",
+                    random.nextInt(4) == 0 ? random.nextInt(20_000) : 0,
+                    1 + random.nextInt(3),
+                    random.nextInt(3),
+                    random.nextInt(6) == 0 ? 1_000 + random.nextInt(20_000) : 0,
+                    random.nextInt(6) == 0 ? 5_000 + random.nextInt(60_000) : 0,
+                    random.nextInt(6) == 0 ? "key-" + random.nextInt(2) : "",
+                    keyed ? "lane-" + random.nextInt(2) : "",
+                    keyed ? 1 + random.nextInt(2) : 0,
+                    depends
+                        ? List.of(JobSpec.number(jobs.get(random.nextInt(jobs.size()))))
+                        : List.of(),
+                    FAILURES.get(random.nextInt(FAILURES.size())))));
     jobs.add(answer.id());
   }
 
   private void claim() {
-    Claimed claimed =
-        queue.claim(
-            random.nextBoolean() ? "q" : "r", 1 + random.nextInt(4), worker(), LEASE, GRACE);
-    claimed.jobs().forEach(job -> leases.add(job.lease()));
+    claim(random.nextBoolean() ? "q" : "r", 1 + random.nextInt(4))
+        .jobs()
+        .forEach(job -> leases.add(job.lease()));
+  }
+
+  private Claimed claim(String from, int most) {
+    return queue.call(new Verb.Claim(from, most, worker(), LEASE, GRACE));
   }
 
   /** Held ones and lost ones, and such as never were. */
@@ -185,9 +187,9 @@ public final class RandomCalls {
   private void settle() {
     List<Settlement> settlements = some().stream().map(this::settlement).toList();
     if (!settlements.isEmpty()) {
-      queue.settle(settlements);
+      queue.call(new Verb.Settle(settlements));
       if (random.nextInt(4) == 0) {
-        queue.settle(settlements);
+        queue.call(new Verb.Settle(settlements));
       }
     }
   }
@@ -227,7 +229,7 @@ public final class RandomCalls {
           });
     }
     if (!reports.isEmpty()) {
-      queue.report(reports);
+      queue.call(new Verb.WriteReports(reports));
     }
   }
 
@@ -251,14 +253,10 @@ public final class RandomCalls {
 
   private void publish() {
     for (Lease lease : some()) {
-      queue.publish(
-          new Publication(
-              lease,
-              "store",
-              List.of(new Artifact("out", 1, "%064x".formatted(random.nextInt(2)))),
-              null));
+      Artifact out = new Artifact("out", 1, "%064x".formatted(random.nextInt(2)));
+      queue.call(new Verb.Publish(new Publication(lease, "store", List.of(out), null)));
       if (random.nextInt(3) == 0) {
-        queue.artifacts(lease);
+        queue.call(new Verb.Artifacts(lease));
       }
     }
   }
@@ -266,25 +264,21 @@ public final class RandomCalls {
   private void cancelOrRetry() {
     if (!jobs.isEmpty()) {
       JobId job = jobs.get(random.nextInt(jobs.size()));
-      if (random.nextInt(3) > 0) {
-        queue.cancel(job, "asked");
-      } else {
-        queue.retry(job);
-      }
+      queue.answer(random.nextInt(3) > 0 ? new Verb.Cancel(job, "asked") : new Verb.Retry(job));
     }
   }
 
   private void ask() {
-    queue.commands(worker());
-    queue.heldBy(worker());
-    some().forEach(queue::steps);
-    some().forEach(queue::succeeded);
+    queue.call(new Verb.Commands(worker()));
+    queue.call(new Verb.HeldBy(worker()));
+    some().forEach(lease -> queue.call(new Verb.Steps(lease)));
+    some().forEach(lease -> queue.call(new Verb.Succeeded(lease)));
   }
 
   private void rare() {
     switch (random.nextInt(3)) {
-      case 0 -> queue.restarted();
-      case 1 -> queue.recover(worker());
+      case 0 -> queue.call(new Verb.Restarted());
+      case 1 -> queue.call(new Verb.Recover(worker()));
       default -> now += 40_000_000;
     }
   }

@@ -4,10 +4,9 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.WhenDependencyFails;
 import java.time.Duration;
-import java.util.Arrays;
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
-import java.util.stream.Collectors;
 
 /**
  * A job to enqueue, in a form that can be written down. Numbers of 0 and empty texts mean: not
@@ -62,12 +61,10 @@ public record JobSpec(
     return (int) (id.value().getLeastSignificantBits() & Integer.MAX_VALUE);
   }
 
-  public Duration deadline() {
-    return Duration.ofMillis(deadlineMillis);
-  }
-
-  /** Without the deadline, which is a moment and no duration. */
-  public Job job() {
+  /**
+   * @param now from when on its deadline counts
+   */
+  public Job job(Instant now) {
     Job job =
         Job.of(kind, payload)
             .id(id(number))
@@ -76,6 +73,9 @@ public record JobSpec(
             .delay(Duration.ofMillis(delayMillis))
             .maxAttempts(maxAttempts)
             .maxCrashes(maxCrashes);
+    if (deadlineMillis > 0) {
+      job = job.deadline(now.plusMillis(deadlineMillis));
+    }
     if (timeoutMillis > 0) {
       job = job.timeout(Duration.ofMillis(timeoutMillis));
     }
@@ -88,48 +88,5 @@ public record JobSpec(
     return dependsOn.isEmpty()
         ? job
         : job.dependsOn(dependsOn.stream().map(JobSpec::id).toList(), whenDependencyFails);
-  }
-
-  String text() {
-    return String.join(
-        "\t",
-        List.of(
-            String.valueOf(number),
-            kind,
-            queue,
-            String.valueOf(priority),
-            payload,
-            String.valueOf(delayMillis),
-            String.valueOf(maxAttempts),
-            String.valueOf(maxCrashes),
-            String.valueOf(timeoutMillis),
-            String.valueOf(deadlineMillis),
-            uniqueKey,
-            concurrencyKey,
-            String.valueOf(concurrencyLimit),
-            dependsOn.stream().map(String::valueOf).collect(Collectors.joining(",")),
-            whenDependencyFails.name()));
-  }
-
-  static JobSpec parse(String text) {
-    String[] part = text.split("\t", -1);
-    return new JobSpec(
-        Integer.parseInt(part[0]),
-        part[1],
-        part[2],
-        Integer.parseInt(part[3]),
-        part[4],
-        Long.parseLong(part[5]),
-        Integer.parseInt(part[6]),
-        Integer.parseInt(part[7]),
-        Long.parseLong(part[8]),
-        Long.parseLong(part[9]),
-        part[10],
-        part[11],
-        Integer.parseInt(part[12]),
-        part[13].isEmpty()
-            ? List.of()
-            : Arrays.stream(part[13].split(",")).map(Integer::valueOf).toList(),
-        WhenDependencyFails.valueOf(part[14]));
   }
 }

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Claims and leases: who gets which job, and for how long. */
-public final class ModelClaim {
+final class ModelClaim {
   private final ModelQueue queue;
 
   /** Queues whose last claim found jobs by rules are asked by rules first. */
@@ -29,12 +29,15 @@ public final class ModelClaim {
     this.queue = queue;
   }
 
-  public Claimed claim(String name, int most, String worker, Duration lease, Duration cancelGrace) {
+  Claimed claim(Verb.Claim asked) {
+    String name = asked.queue();
+    int most = asked.most();
+    String worker = asked.worker();
     long now = queue.now();
     if (byRulesLast.contains(name)) {
       Turn turn = byRules(name, most, worker);
       if (!turn.jobs().isEmpty()) {
-        return new Claimed(taken(turn.jobs(), worker, now, lease, cancelGrace), null);
+        return new Claimed(taken(turn.jobs(), asked), null);
       }
     }
     List<ModelJob> picked = plain(name, most, worker);
@@ -54,14 +57,14 @@ public final class ModelClaim {
     }
     return picked.isEmpty()
         ? new Claimed(List.of(), nextDue, whenEmpty)
-        : new Claimed(taken(picked, worker, now, lease, cancelGrace), null);
+        : new Claimed(taken(picked, asked), null);
   }
 
-  private List<LeasedJob> taken(
-      List<ModelJob> jobs, String worker, long now, Duration lease, Duration cancelGrace) {
+  private List<LeasedJob> taken(List<ModelJob> jobs, Verb.Claim asked) {
+    long now = queue.now();
     List<LeasedJob> leased = new ArrayList<>();
     for (ModelJob job : jobs) {
-      job.take(worker, now, ModelJob.micros(lease), ModelJob.micros(cancelGrace));
+      job.take(asked, now);
       queue.changed(job);
       leased.add(job.leased(now));
     }
@@ -204,7 +207,7 @@ public final class ModelClaim {
 
   // ---- leases
 
-  public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
+  List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
     long now = queue.now();
     List<HeartbeatResult> results = new ArrayList<>();
     for (Lease each : leases) {
@@ -222,22 +225,14 @@ public final class ModelClaim {
   }
 
   /** Those of a worker's jobs that were asked to stop. */
-  public List<HeartbeatResult> commands(String worker) {
+  List<HeartbeatResult> commands(String worker) {
     return runningOf(worker)
         .filter(job -> job.cancelRequestedAt != null)
         .map(job -> new HeartbeatResult(job.lease(), Ack.ACCEPTED, job.cancelReason))
         .toList();
   }
 
-  public List<Lease> heldBy(String worker) {
+  List<Lease> heldBy(String worker) {
     return runningOf(worker).map(ModelJob::lease).toList();
-  }
-
-  public long depth(List<String> names, long most) {
-    long now = queue.now();
-    return queue.jobs().stream()
-        .filter(job -> names.contains(job.queue) && job.isDue(now))
-        .limit(most)
-        .count();
   }
 }

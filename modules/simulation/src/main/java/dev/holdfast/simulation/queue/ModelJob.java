@@ -10,6 +10,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -73,7 +74,7 @@ final class ModelJob {
   final Map<String, StepRow> steps = new LinkedHashMap<>();
   final Map<String, String> artifacts = new TreeMap<>();
 
-  ModelJob(Job job, Json payload, long now, @Nullable Long deadline) {
+  ModelJob(Job job, Json payload, long now) {
     this.job = job;
     this.id = job.id();
     this.queue = job.queue();
@@ -83,10 +84,15 @@ final class ModelJob {
     this.maxAttempts = attempts == null ? Job.DEFAULT_MAX_ATTEMPTS : attempts;
     Duration limit = job.timeout();
     this.timeout = limit == null ? null : micros(limit);
-    this.deadline = deadline;
+    Instant end = job.deadline();
+    this.deadline = end == null ? null : ChronoUnit.MICROS.between(Instant.EPOCH, end);
     this.runAt = now + micros(job.delay());
     this.state = job.dependsOn().isEmpty() ? JobState.PENDING : JobState.WAITING;
     event("created");
+  }
+
+  static Instant moment(long micros) {
+    return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
   }
 
   static long micros(Duration duration) {
@@ -113,14 +119,14 @@ final class ModelJob {
     return worker == null ? "" : worker;
   }
 
-  void take(String by, long now, long lease, long grace) {
+  void take(Verb.Claim asked, long now) {
     state = JobState.RUNNING;
     attempt++;
-    worker = by;
+    worker = asked.worker();
     startedAt = now;
     heartbeatAt = now;
-    leaseExpiresAt = now + lease;
-    cancelGrace = grace;
+    leaseExpiresAt = now + micros(asked.lease());
+    cancelGrace = micros(asked.cancelGrace());
     progress = null;
     event("processing");
   }
@@ -152,7 +158,7 @@ final class ModelJob {
         job.workspace(),
         job.run(),
         job.runKey(),
-        Instant.ofEpochSecond(0, createdAt * 1_000),
+        moment(createdAt),
         failures,
         maxAttempts,
         Duration.ofNanos((now - Math.max(runAt, createdAt)) * 1_000),

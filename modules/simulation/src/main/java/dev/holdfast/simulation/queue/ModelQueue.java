@@ -1,6 +1,9 @@
 package dev.holdfast.simulation.queue;
 
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Publication;
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
@@ -22,7 +25,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The jobs of the model, and what clients and operators ask of them. */
-public final class ModelQueue {
+public final class ModelQueue implements Interpreter {
   private final Map<JobId, ModelJob> jobs = new TreeMap<>();
   private final List<ModelJob> uncommitted = new ArrayList<>();
   private final Map<String, Integer> limits = new HashMap<>();
@@ -42,6 +45,32 @@ public final class ModelQueue {
     this.micros = micros;
   }
 
+  @Override
+  public Object answer(Verb<?> verb) {
+    return switch (verb) {
+      case Verb.Enqueue(JobSpec job) -> enqueue(job.job(ModelJob.moment(now())));
+      case Verb.Begin(JobSpec job) -> begin(job.job(ModelJob.moment(now())));
+      case Verb.Commit() -> commit();
+      case Verb.Claim asked -> claim.claim(asked);
+      case Verb.Heartbeat(List<Lease> leases, Duration lease) -> claim.heartbeat(leases, lease);
+      case Verb.Commands(String worker) -> claim.commands(worker);
+      case Verb.WriteReports(List<Report> told) -> reports.all(told);
+      case Verb.Steps(Lease lease) -> reports.steps(lease);
+      case Verb.Publish(Publication publication) -> reports.publish(publication);
+      case Verb.Artifacts(Lease lease) -> reports.artifacts(lease);
+      case Verb.Settle(List<Settlement> settlements) -> settle.all(settlements);
+      case Verb.Succeeded(Lease lease) -> settle.succeeded(lease);
+      case Verb.HeldBy(String worker) -> claim.heldBy(worker);
+      case Verb.Promote() -> recovery.promote();
+      case Verb.ReapAndExpire(Duration grace) -> recovery.reapAndExpire(grace);
+      case Verb.Recover(String workerPrefix) -> recovery.recover(workerPrefix);
+      case Verb.Cancel(JobId job, String reason) -> cancel(job, reason);
+      case Verb.Retry(JobId job) -> retry(job);
+      case Verb.Limit(String queue, int maxRunning) -> limit(queue, maxRunning);
+      case Verb.Restarted() -> recovery.serverStarted();
+    };
+  }
+
   long now() {
     return micros.getAsLong();
   }
@@ -54,20 +83,12 @@ public final class ModelQueue {
     return limits.get(queue);
   }
 
-  public ModelClaim claim() {
-    return claim;
-  }
-
-  public ModelSettle settle() {
+  ModelSettle settle() {
     return settle;
   }
 
-  public ModelReports reports() {
+  ModelReports reports() {
     return reports;
-  }
-
-  public ModelRecovery recovery() {
-    return recovery;
   }
 
   @Nullable ModelJob find(JobId id) {
@@ -80,16 +101,13 @@ public final class ModelQueue {
     return job != null && job.isHeldBy(lease) ? job : null;
   }
 
-  public void limit(String queue, int maxRunning) {
+  private Verb.Done limit(String queue, int maxRunning) {
     limits.put(queue, maxRunning);
+    return Verb.Done.DONE;
   }
 
-  /**
-   * The same id again is the same job.
-   *
-   * @param deadline from now; null without one
-   */
-  public Enqueued enqueue(Job job, @Nullable Duration deadline) {
+  /** The same id again is the same job. */
+  private Enqueued enqueue(Job job) {
     if (jobs.containsKey(job.id())) {
       return new Enqueued(job.id(), false);
     }
@@ -100,25 +118,20 @@ public final class ModelQueue {
         return new Enqueued(holder.id, true);
       }
     }
-    long now = now();
-    ModelJob added =
-        new ModelJob(
-            job,
-            codec.encode(job.payload()),
-            now,
-            deadline == null ? null : now + ModelJob.micros(deadline));
-    jobs.put(job.id(), added);
+    jobs.put(job.id(), new ModelJob(job, codec.encode(job.payload()), now()));
     return new Enqueued(job.id(), false);
   }
 
   /** What others do not see before it is committed. */
-  void begin(Job job) {
-    uncommitted.add(new ModelJob(job, codec.encode(job.payload()), now(), null));
+  private Verb.Done begin(Job job) {
+    uncommitted.add(new ModelJob(job, codec.encode(job.payload()), now()));
+    return Verb.Done.DONE;
   }
 
-  void commit() {
+  private Verb.Done commit() {
     uncommitted.forEach(job -> jobs.put(job.id, job));
     uncommitted.clear();
+    return Verb.Done.DONE;
   }
 
   private @Nullable ModelJob holderOf(Job wanted, String key) {
@@ -144,7 +157,7 @@ public final class ModelQueue {
     }
   }
 
-  public List<Cancellation> cancel(JobId id, String reason) {
+  private List<Cancellation> cancel(JobId id, String reason) {
     ModelJob job = jobs.get(id);
     if (job == null) {
       return List.of();
@@ -175,7 +188,7 @@ public final class ModelQueue {
   }
 
   /** The jobs that were requeued. */
-  public Set<JobId> retry(JobId id) {
+  private Set<JobId> retry(JobId id) {
     ModelJob job = jobs.get(id);
     if (job == null || !JobState.RETRYABLE.contains(job.state)) {
       return Set.of();

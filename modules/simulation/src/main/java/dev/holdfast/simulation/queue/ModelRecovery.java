@@ -13,7 +13,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What the sweep does: lost leases, attempts and jobs out of time. */
-public final class ModelRecovery {
+final class ModelRecovery {
   private static final Comparator<ModelJob> ORDER =
       Comparator.comparing((ModelJob job) -> job.queue).thenComparingLong(job -> job.startedAt);
 
@@ -25,18 +25,20 @@ public final class ModelRecovery {
   }
 
   /** The database was restarted just now. */
-  public void serverStarted() {
+  Verb.Done serverStarted() {
     serverStartedAt = queue.now();
+    return Verb.Done.DONE;
   }
 
   /** Reaps nothing. */
-  public void promote() {
+  Verb.Done promote() {
     queue.promote(null);
     queue.unblock(null);
+    return Verb.Done.DONE;
   }
 
   /** How many jobs were recovered, by reason. */
-  public Map<String, Integer> reapAndExpire(Duration reapGrace) {
+  Map<String, Integer> reapAndExpire(Duration reapGrace) {
     Map<String, Integer> recovered = new HashMap<>();
     while (true) {
       List<ModelJob> lost = reap(reapGrace);
@@ -67,7 +69,7 @@ public final class ModelRecovery {
   }
 
   /** The jobs of a process that is known to be dead. */
-  public int recover(String prefix) {
+  int recover(String prefix) {
     return takeBack(job -> job.workerName().startsWith(prefix), true).size();
   }
 

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 
 /** What running attempts tell: progress, events, logs, steps, artifacts. */
-public final class ModelReports {
+final class ModelReports {
   private final ModelQueue queue;
 
   ModelReports(ModelQueue queue) {
@@ -23,7 +23,7 @@ public final class ModelReports {
   }
 
   /** Progress and events first, then logs, then steps, as the queue writes them. */
-  public List<Ack> all(List<Report> reports) {
+  List<Ack> all(List<Report> reports) {
     List<Ack> acks = new ArrayList<>(reports.stream().map(each -> Ack.LEASE_LOST).toList());
     for (int pass = 0; pass < 3; pass++) {
       for (int i = 0; i < reports.size(); i++) {
@@ -118,7 +118,7 @@ public final class ModelReports {
             });
   }
 
-  public List<StepStatus> steps(Lease lease) {
+  List<StepStatus> steps(Lease lease) {
     ModelJob job = queue.find(lease.job());
     return job == null
         ? List.of()
@@ -144,7 +144,7 @@ public final class ModelReports {
   }
 
   /** All of them or none; the same again adds nothing. */
-  public Ack publish(Publication publication) {
+  Ack publish(Publication publication) {
     ModelJob job = queue.heldBy(publication.lease());
     if (job == null) {
       return Ack.LEASE_LOST;
@@ -161,7 +161,7 @@ public final class ModelReports {
     return Ack.ACCEPTED;
   }
 
-  public List<PublishedArtifact> artifacts(Lease lease) {
+  List<PublishedArtifact> artifacts(Lease lease) {
     ModelJob job = queue.find(lease.job());
     return job == null
         ? List.of()

@@ -14,7 +14,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** How attempts end. Each kind of ending is one statement, in this order. */
-public final class ModelSettle {
+final class ModelSettle {
   private static final List<Class<? extends Settlement>> ORDER =
       List.of(
           Settlement.Succeed.class,
@@ -30,7 +30,7 @@ public final class ModelSettle {
   }
 
   /** Of several endings of one attempt in a batch, the first counts. */
-  public List<Ack> all(List<Settlement> given) {
+  List<Ack> all(List<Settlement> given) {
     Map<Lease, Settlement> firsts = new LinkedHashMap<>();
     given.forEach(each -> firsts.putIfAbsent(each.lease(), each));
     Map<Lease, Ack> acks = new HashMap<>();
@@ -50,7 +50,7 @@ public final class ModelSettle {
         .toList();
   }
 
-  public boolean succeeded(Lease lease) {
+  boolean succeeded(Lease lease) {
     ModelJob job = queue.find(lease.job());
     return job != null && job.state == JobState.SUCCEEDED && job.attempt == lease.attempt();
   }

@@ -3,6 +3,7 @@ package dev.holdfast.simulation.scenario;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.simulation.queue.JobSpec;
+import dev.holdfast.simulation.queue.Verb;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,8 +58,7 @@ final class Clients {
   private void enqueue(JobSpec job) throws InterruptedException {
     while (true) {
       try {
-        Enqueued answer =
-            scenario.network().call("client", "enqueue", () -> scenario.queue().enqueue(job));
+        Enqueued answer = scenario.call("client", new Verb.Enqueue(job));
         scenario.notifications().send(job.queue());
         enqueued.add(JobSpec.number(answer.id()));
         return;

@@ -3,6 +3,7 @@ package dev.holdfast.simulation.scenario;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.simulation.queue.JobSpec;
+import dev.holdfast.simulation.queue.Verb;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
 import java.util.List;
@@ -120,7 +121,7 @@ final class Faults {
           .scheduler()
           .after(
               time.toNanos() - 1_000_000,
-              scenario.network().inDatabase(scenario.queue()::restarted));
+              scenario.network().inDatabase(() -> scenario.queue().call(new Verb.Restarted())));
     }
   }
 
@@ -147,16 +148,8 @@ final class Faults {
     }
     told(cancels ? "cancel" : "retry", String.valueOf(JobSpec.number(job)));
     try {
-      Object unused =
-          scenario
-              .network()
-              .call(
-                  "client",
-                  "ask",
-                  () ->
-                      cancels
-                          ? scenario.queue().cancel(job, "asked")
-                          : scenario.queue().retry(job));
+      Verb<?> verb = cancels ? new Verb.Cancel(job, "asked") : new Verb.Retry(job);
+      Object unused = scenario.call("client", verb);
     } catch (SourceUnavailableException away) {
       // Who asked gives up.
     }

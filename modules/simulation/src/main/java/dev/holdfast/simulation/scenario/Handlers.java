@@ -3,7 +3,8 @@ package dev.holdfast.simulation.scenario;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.simulation.queue.QueueVerbs;
+import dev.holdfast.simulation.queue.Interpreter;
+import dev.holdfast.simulation.queue.Verb;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
@@ -25,12 +26,12 @@ final class Handlers {
       new Budgets(2, Duration.ofSeconds(20), Duration.ofSeconds(8), 2, 1);
   private static final long SLICE = 700;
 
-  private final QueueVerbs queue;
+  private final Interpreter queue;
   private final Network network;
   private final Rules rules;
   private final SimulatedWorker worker;
 
-  Handlers(QueueVerbs queue, Network network, Rules rules, SimulatedWorker worker) {
+  Handlers(Interpreter queue, Network network, Rules rules, SimulatedWorker worker) {
     this.queue = queue;
     this.network = network;
     this.rules = rules;
@@ -182,8 +183,7 @@ final class Handlers {
     String result = done(context, 0);
     Settlement.Succeed settlement =
         new Settlement.Succeed(context.lease(), new Json("\"" + result + "\""));
-    Object unused =
-        network.call(worker.name(), "transaction", () -> queue.settle(List.of(settlement)));
+    Object unused = network.call(worker.name(), new Verb.Settle(List.of(settlement)), queue);
     return result;
   }
 

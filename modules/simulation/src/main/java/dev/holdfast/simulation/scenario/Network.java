@@ -2,6 +2,8 @@ package dev.holdfast.simulation.scenario;
 
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.kernel.SimulatedProcess;
+import dev.holdfast.simulation.queue.Interpreter;
+import dev.holdfast.simulation.queue.Verb;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
 import java.util.HashMap;
@@ -107,6 +109,10 @@ final class Network {
     return random.nextDouble() >= lossy
         ? Fate.ARRIVES
         : Fate.values()[1 + random.nextInt(Fate.values().length - 1)];
+  }
+
+  <A> A call(String process, Verb<A> verb, Interpreter queue) {
+    return call(process, verb.name(), () -> queue.call(verb));
   }
 
   /** Carries out a call of the database for a process. */

@@ -2,6 +2,9 @@ package dev.holdfast.simulation.scenario;
 
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.kernel.SimulatedProcess;
+import dev.holdfast.simulation.queue.Interpreter;
+import dev.holdfast.simulation.queue.Verb;
+import dev.holdfast.simulation.queue.VerbText;
 import dev.holdfast.simulation.trace.Call;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,22 +37,34 @@ final class Observer {
     }
   }
 
-  void called(Call call) {
-    count(call.verb());
-    if (recording) {
-      calls.add(call);
-      // A poll that finds nothing tells nothing.
-      boolean empty =
-          call.answer().isEmpty() || call.answer().equals("{ended=0, stale=0, timeout=0}");
-      if (!(empty
-          && List.of("claim", "commands", "promote", "reapAndExpire", "heldBy")
-              .contains(call.verb()))) {
-        lines.add(call.toString());
+  /** The model, whose calls are observed. */
+  Interpreter observed(Interpreter model) {
+    return verb -> {
+      Object answer = model.answer(verb);
+      count(verb.name());
+      if (recording) {
+        Call call = VerbText.call(scheduler.now() / 1_000, caller(), verb, answer);
+        calls.add(call);
+        if (!isVainPoll(verb, call.answer())) {
+          lines.add(call.toString());
+        }
       }
-    }
+      return answer;
+    };
   }
 
-  static String caller() {
+  private static boolean isVainPoll(Verb<?> verb, String answer) {
+    return switch (verb) {
+      case Verb.Claim poll -> answer.isEmpty();
+      case Verb.Commands poll -> answer.isEmpty();
+      case Verb.HeldBy poll -> answer.isEmpty();
+      case Verb.Promote poll -> true;
+      case Verb.ReapAndExpire poll -> answer.equals("{ended=0, stale=0, timeout=0}");
+      default -> false;
+    };
+  }
+
+  private static String caller() {
     return SimulatedProcess.currentName();
   }
 

@@ -3,12 +3,11 @@ package dev.holdfast.simulation.scenario;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.kernel.SimulatedProcess;
+import dev.holdfast.simulation.queue.Interpreter;
 import dev.holdfast.simulation.queue.ModelQueue;
-import dev.holdfast.simulation.queue.ModelVerbs;
 import dev.holdfast.simulation.queue.ModelView;
 import dev.holdfast.simulation.queue.PlainCodec;
-import dev.holdfast.simulation.queue.QueueVerbs;
-import dev.holdfast.simulation.queue.RecordedVerbs;
+import dev.holdfast.simulation.queue.Verb;
 import dev.holdfast.simulation.trace.Outcome;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.artifact.Scratch;
@@ -39,7 +38,7 @@ public final class Scenario {
   private final Network network;
   private final Notifications notifications;
   private final ModelView view;
-  private final QueueVerbs queue;
+  private final Interpreter queue;
   private final Rules rules;
   private final MemoryStore store;
   private final List<SimulatedWorker> workers = new ArrayList<>();
@@ -50,16 +49,11 @@ public final class Scenario {
     this.observer = new Observer(scheduler, recording);
     this.network = new Network(scheduler, observer);
     this.notifications = new Notifications(scheduler);
-    ModelQueue model = new ModelQueue(new PlainCodec(), this::micros);
+    ModelQueue model = new ModelQueue(new PlainCodec(), () -> scheduler.now() / 1_000);
     this.view = new ModelView(model);
-    this.queue =
-        new RecordedVerbs(new ModelVerbs(model), this::micros, Observer::caller, observer::called);
+    this.queue = observer.observed(model);
     this.rules = new Rules(scheduler, observer, view, TIMINGS);
     this.store = new MemoryStore(rules::placed);
-  }
-
-  private long micros() {
-    return scheduler.now() / 1_000;
   }
 
   /** Called by reflection: this class is loaded by a loader of its own. */
@@ -86,7 +80,7 @@ public final class Scenario {
             "set-up",
             () -> {
               if (random.nextBoolean()) {
-                queue.limit("r", 2);
+                queue.call(new Verb.Limit("r", 2));
               }
               for (int i = 0; i < 2 + random.nextInt(2); i++) {
                 startWorker();
@@ -142,8 +136,12 @@ public final class Scenario {
     return notifications;
   }
 
-  QueueVerbs queue() {
+  Interpreter queue() {
     return queue;
+  }
+
+  <A> A call(String process, Verb<A> verb) {
+    return network.call(process, verb, queue);
   }
 
   ModelView view() {

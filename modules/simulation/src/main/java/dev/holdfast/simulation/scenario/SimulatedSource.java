@@ -12,7 +12,8 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Subscription;
-import dev.holdfast.simulation.queue.QueueVerbs;
+import dev.holdfast.simulation.queue.Interpreter;
+import dev.holdfast.simulation.queue.Verb;
 import dev.holdfast.worker.source.JobSource;
 import java.time.Duration;
 import java.util.Collection;
@@ -23,14 +24,18 @@ import java.util.function.Consumer;
 
 /** The queue as a worker process reaches it: over the network, with rules that watch. */
 final class SimulatedSource implements JobSource {
-  private final QueueVerbs queue;
+  private final Interpreter queue;
   private final Network network;
   private final Rules rules;
   private final String process;
   private final Notifications notifications;
 
   SimulatedSource(
-      QueueVerbs queue, Network network, Rules rules, Notifications notifications, String process) {
+      Interpreter queue,
+      Network network,
+      Rules rules,
+      Notifications notifications,
+      String process) {
     this.queue = queue;
     this.network = network;
     this.rules = rules;
@@ -38,22 +43,23 @@ final class SimulatedSource implements JobSource {
     this.process = process;
   }
 
+  private <A> A call(Verb<A> verb) {
+    return network.call(process, verb, queue);
+  }
+
   @Override
   public Claimed claim(String name, int most, String worker, Timings timings) {
-    return network.call(
-        process,
-        "claim",
-        () -> queue.claim(name, most, worker, timings.lease(), timings.cancelGrace()));
+    return call(new Verb.Claim(name, most, worker, timings.lease(), timings.cancelGrace()));
   }
 
   @Override
   public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
-    return network.call(process, "heartbeat", () -> queue.heartbeat(leases, lease));
+    return call(new Verb.Heartbeat(leases, lease));
   }
 
   @Override
   public List<HeartbeatResult> commands(String worker) {
-    return network.call(process, "commands", () -> queue.commands(worker));
+    return call(new Verb.Commands(worker));
   }
 
   @Override
@@ -64,13 +70,13 @@ final class SimulatedSource implements JobSource {
         "report",
         () -> {
           rules.writes(reports);
-          return queue.report(reports);
+          return queue.call(new Verb.WriteReports(reports));
         });
   }
 
   @Override
   public List<StepStatus> steps(Lease lease) {
-    return network.call(process, "steps", () -> queue.steps(lease));
+    return call(new Verb.Steps(lease));
   }
 
   @Override
@@ -80,12 +86,12 @@ final class SimulatedSource implements JobSource {
 
   @Override
   public Ack publish(Publication publication) {
-    return network.call(process, "publish", () -> queue.publish(publication));
+    return call(new Verb.Publish(publication));
   }
 
   @Override
   public List<PublishedArtifact> artifacts(Lease lease) {
-    return network.call(process, "artifacts", () -> queue.artifacts(lease));
+    return call(new Verb.Artifacts(lease));
   }
 
   @Override
@@ -95,7 +101,7 @@ final class SimulatedSource implements JobSource {
         process,
         "settle",
         () -> {
-          List<Ack> acks = queue.settle(settlements);
+          List<Ack> acks = queue.call(new Verb.Settle(settlements));
           rules.settled(settlements, acks);
           return acks;
         });
@@ -103,12 +109,12 @@ final class SimulatedSource implements JobSource {
 
   @Override
   public boolean succeeded(Lease lease) {
-    return network.call(process, "succeeded", () -> queue.succeeded(lease));
+    return call(new Verb.Succeeded(lease));
   }
 
   @Override
   public List<Lease> heldBy(String worker) {
-    return network.call(process, "heldBy", () -> queue.heldBy(worker));
+    return call(new Verb.HeldBy(worker));
   }
 
   @Override
@@ -120,14 +126,14 @@ final class SimulatedSource implements JobSource {
   public Map<String, Integer> sweep(Timings timings, boolean reapLeases) {
     return network.call(
         process,
-        reapLeases ? "reapAndExpire" : "promote",
+        "sweep",
         () -> {
           if (!reapLeases) {
-            queue.promote();
+            queue.call(new Verb.Promote());
             return Map.of();
           }
           rules.beforeReaping();
-          Map<String, Integer> recovered = queue.reapAndExpire(timings.reapGrace());
+          Map<String, Integer> recovered = queue.call(new Verb.ReapAndExpire(timings.reapGrace()));
           rules.reaped(process);
           return recovered;
         });

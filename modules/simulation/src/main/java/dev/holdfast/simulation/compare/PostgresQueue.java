@@ -1,22 +1,17 @@
 package dev.holdfast.simulation.compare;
 
-import dev.holdfast.model.attempt.Ack;
-import dev.holdfast.model.attempt.Claimed;
-import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Publication;
-import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
-import dev.holdfast.model.attempt.StepStatus;
-import dev.holdfast.model.job.Cancellation;
-import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.recover.ReapResult;
+import dev.holdfast.simulation.queue.Interpreter;
 import dev.holdfast.simulation.queue.JobSpec;
-import dev.holdfast.simulation.queue.QueueVerbs;
+import dev.holdfast.simulation.queue.Verb;
+import dev.holdfast.simulation.queue.VerbText;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -26,13 +21,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 
-/** The verbs on the real queue, whose database has a {@link VirtualClock}. */
-final class PostgresVerbs implements QueueVerbs {
+/** The real queue, whose database has a {@link VirtualClock}. */
+final class PostgresQueue implements Interpreter {
   // In the form of the model's rows; times as microseconds since the run began.
   private static final String ROWS =
       """
@@ -68,10 +60,9 @@ final class PostgresVerbs implements QueueVerbs {
   private final DataSource dataSource;
   private final VirtualClock clock;
   private final List<Connection> open = new ArrayList<>();
-  private final Map<String, Pace> paces = new ConcurrentHashMap<>();
   private long now;
 
-  PostgresVerbs(JobStore store, DataSource dataSource, VirtualClock clock) {
+  PostgresQueue(JobStore store, DataSource dataSource, VirtualClock clock) {
     this.store = store;
     this.dataSource = dataSource;
     this.clock = clock;
@@ -85,30 +76,59 @@ final class PostgresVerbs implements QueueVerbs {
   }
 
   @Override
-  public Enqueued enqueue(JobSpec spec) {
-    Job job = spec.job();
-    return store
-        .jobs()
-        .enqueue(
-            spec.deadlineMillis() == 0
-                ? job
-                : job.deadline(VirtualClock.moment(now).plus(spec.deadline())));
+  public Object answer(Verb<?> verb) {
+    return switch (verb) {
+      case Verb.Enqueue(JobSpec job) -> store.jobs().enqueue(job.job(VirtualClock.moment(now)));
+      case Verb.Begin(JobSpec job) -> begin(job.job(VirtualClock.moment(now)));
+      case Verb.Commit() -> commit();
+      case Verb.Claim(String name, int most, String worker, Duration lease, Duration grace) ->
+          store.jobs().claimInBatches(name, most, worker, lease, grace);
+      case Verb.Heartbeat(List<Lease> leases, Duration lease) ->
+          store.jobs().heartbeat(leases, lease);
+      case Verb.Commands(String worker) -> store.jobs().commands(worker);
+      case Verb.WriteReports(List<Report> reports) -> store.jobs().report(reports);
+      case Verb.Steps(Lease lease) -> store.queries().steps(lease.job());
+      case Verb.Publish(Publication publication) -> store.jobs().publish(publication);
+      case Verb.Artifacts(Lease lease) -> store.queries().artifacts(lease.job());
+      case Verb.Settle(List<Settlement> settlements) -> store.jobs().settle(settlements);
+      case Verb.Succeeded(Lease lease) -> store.jobs().succeeded(lease);
+      case Verb.HeldBy(String worker) -> store.jobs().heldBy(worker);
+      case Verb.Promote() -> done(store.maintenance().promote());
+      case Verb.ReapAndExpire(Duration grace) -> reapAndExpire(grace);
+      case Verb.Recover(String prefix) ->
+          count(store.workers().recovery().recover("supervisor", prefix, "it died"));
+      case Verb.Cancel(JobId job, String reason) -> store.jobs().cancel(job, false, reason);
+      case Verb.Retry(JobId job) -> store.jobs().retry(List.of(job));
+      case Verb.Limit(String name, int maxRunning) -> limit(name, maxRunning);
+      case Verb.Restarted() -> restarted();
+    };
   }
 
-  @Override
-  public void begin(JobSpec spec) {
+  /** What is compared of the answer, or the failure. */
+  String textOf(Verb<?> verb) {
+    try {
+      return VerbText.of(answer(verb));
+    } catch (RuntimeException thrown) {
+      return "throws " + thrown;
+    }
+  }
+
+  private static Verb.Done done(Object unused) {
+    return Verb.Done.DONE;
+  }
+
+  private Verb.Done begin(Job job) {
     try {
       Connection connection = dataSource.getConnection();
       connection.setAutoCommit(false);
-      Object unused = store.jobs().enqueue(connection, List.of(spec.job()));
       open.add(connection);
+      return done(store.jobs().enqueue(connection, List.of(job)));
     } catch (SQLException trouble) {
       throw new IllegalStateException(trouble);
     }
   }
 
-  @Override
-  public void commit() {
+  private Verb.Done commit() {
     try {
       for (Connection connection : open) {
         connection.commit();
@@ -116,100 +136,24 @@ final class PostgresVerbs implements QueueVerbs {
         connection.close();
       }
       open.clear();
+      return Verb.Done.DONE;
     } catch (SQLException trouble) {
       throw new IllegalStateException(trouble);
     }
   }
 
-  @Override
-  public Claimed claim(String name, int most, String worker, Duration lease, Duration cancelGrace) {
-    Pace pace = paces.computeIfAbsent(name, each -> new Pace());
-    LockSupport.parkNanos(pace.untilFullScan());
-    long begun = System.nanoTime();
-    Claimed claimed = store.jobs().claimInBatches(name, most, worker, lease, cancelGrace);
-    pace.claimed(claimed.jobs().size(), System.nanoTime() - begun);
-    return claimed;
+  private Verb.Done limit(String name, int maxRunning) {
+    store.admin().limit(name, maxRunning);
+    return Verb.Done.DONE;
   }
 
-  /**
-   * After a large claim, and after slow ones, the next begins behind what they found; a full scan
-   * of the index, which finds what committed late, follows after a while. The model knows no
-   * cursor: claims are made here when a full scan is due.
-   */
-  private static final class Pace {
-    private static final int LARGE = 100;
-    private static final long SLOW_NANOS = 15_000_000;
-    private static final int SLOW_CLAIMS = 2;
-    private static final int TIMES_ITS_COST = 20;
-
-    private long claimedAt = System.nanoTime();
-    private long pause;
-    private int slowInARow;
-
-    synchronized long untilFullScan() {
-      return Math.max(0, claimedAt + pause - System.nanoTime());
-    }
-
-    synchronized void claimed(int jobs, long took) {
-      claimedAt = System.nanoTime();
-      slowInARow = took > SLOW_NANOS ? slowInARow + 1 : 0;
-      pause = jobs >= LARGE || slowInARow >= SLOW_CLAIMS ? TIMES_ITS_COST * took : 0;
-    }
-  }
-
-  @Override
-  public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
-    return store.jobs().heartbeat(leases, lease);
-  }
-
-  @Override
-  public List<HeartbeatResult> commands(String worker) {
-    return store.jobs().commands(worker);
-  }
-
-  @Override
-  public List<Ack> report(List<Report> reports) {
-    return store.jobs().report(reports);
-  }
-
-  @Override
-  public List<StepStatus> steps(Lease lease) {
-    return store.queries().steps(lease.job());
-  }
-
-  @Override
-  public Ack publish(Publication publication) {
-    return store.jobs().publish(publication);
-  }
-
-  @Override
-  public List<PublishedArtifact> artifacts(Lease lease) {
-    return store.queries().artifacts(lease.job());
-  }
-
-  @Override
-  public List<Ack> settle(List<Settlement> settlements) {
-    return store.jobs().settle(settlements);
-  }
-
-  @Override
-  public boolean succeeded(Lease lease) {
-    return store.jobs().succeeded(lease);
-  }
-
-  @Override
-  public List<Lease> heldBy(String worker) {
-    return store.jobs().heldBy(worker);
-  }
-
-  @Override
-  public void promote() {
-    int unused = store.maintenance().promote();
+  private Verb.Done restarted() {
+    clock.startedAt(now);
+    return Verb.Done.DONE;
   }
 
   /** As the library's own source does it. */
-  @Override
-  public Map<String, Integer> reapAndExpire(Duration reapGrace) {
+  private Map<String, Integer> reapAndExpire(Duration reapGrace) {
     Map<String, Integer> recovered = new HashMap<>();
     int found = 1;
     for (int page = 0; found > 0 && page < MOST_PAGES; page++) {
@@ -227,33 +171,7 @@ final class PostgresVerbs implements QueueVerbs {
     return reaped.requeued().size() + reaped.ended().size();
   }
 
-  @Override
-  public int recover(String workerPrefix) {
-    return count(store.workers().recovery().recover("supervisor", workerPrefix, "it died"));
-  }
-
-  @Override
-  public List<Cancellation> cancel(JobId job, String reason) {
-    return store.jobs().cancel(job, false, reason);
-  }
-
-  @Override
-  public Set<JobId> retry(JobId job) {
-    return store.jobs().retry(List.of(job));
-  }
-
-  @Override
-  public void limit(String name, int maxRunning) {
-    store.admin().limit(name, maxRunning);
-  }
-
-  @Override
-  public void restarted() {
-    clock.startedAt(now);
-  }
-
-  @Override
-  public List<String> rows() {
+  List<String> rows() {
     // Jobs in batches get rows of their own first.
     Object unused = store.queries().statistics();
     try (Connection connection = dataSource.getConnection();
