@@ -104,12 +104,11 @@ public record PlantedFault(String name, String what, Tool foundBy, List<Change> 
   }
 
   /**
-   * Compiles the changed sources.
+   * The changed sources, by their paths.
    *
    * @param checkout where the sources are
-   * @param folder where the classes go
    */
-  public Path compile(Path checkout, Path folder) throws IOException {
+  public Map<String, String> sources(Path checkout) throws IOException {
     Map<String, String> sources = new LinkedHashMap<>();
     for (Change change : changes) {
       String source = sources.get(change.file());
@@ -124,6 +123,16 @@ public record PlantedFault(String name, String what, Tool foundBy, List<Change> 
       }
       sources.put(change.file(), source.replace(change.before(), change.after()));
     }
+    return sources;
+  }
+
+  /**
+   * Compiles the changed sources.
+   *
+   * @param checkout where the sources are
+   * @param folder where the classes go
+   */
+  public Path compile(Path checkout, Path folder) throws IOException {
     List<String> arguments =
         new ArrayList<>(
             List.of(
@@ -134,7 +143,7 @@ public record PlantedFault(String name, String what, Tool foundBy, List<Change> 
                 folder.toString(),
                 "-cp",
                 System.getProperty("java.class.path")));
-    for (Map.Entry<String, String> source : sources.entrySet()) {
+    for (Map.Entry<String, String> source : sources(checkout).entrySet()) {
       Path copy = folder.resolve("src").resolve(source.getKey());
       Files.createDirectories(copy.getParent());
       arguments.add(Files.writeString(copy, source.getValue()).toString());
