@@ -18,7 +18,7 @@ public final class Simulator {
   /** What a simulated supervisor has instead of its database and its processes. */
   static final Map<String, String> SUPERVISION =
       Map.ofEntries(
-          Map.entry(HEALTH + "Workers", REGISTRY),
+          Map.entry(HEALTH + "WorkerRegistry", REGISTRY),
           Map.entry(HEALTH + "WorkerProcesses", REGISTRY + "$Processes"),
           Map.entry(HEALTH + "WorkerProcesses$Place", REGISTRY + "$Place"),
           Map.entry(HEALTH + "Supervisors", REGISTRY + "$Names"),

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Stands for {@code Workers}; the classes in it stand for those that it gives out. */
+/** Stands for {@code WorkerRegistry}; the classes in it stand for those that it gives out. */
 public final class Registry {
   public Processes processes() {
     return new Processes();
