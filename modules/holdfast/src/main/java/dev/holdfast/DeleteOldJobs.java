@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes jobs that ended long enough ago, and then their artifacts. Reapers call it at the end of
- * every round. A round takes about a second at most, so that it does not delay reaping for longer;
- * the next one continues. Any number of nodes may do it at the same time.
+ * Deletes jobs that ended long enough ago, and then their artifacts. A round takes about a second
+ * at most, so that it does not delay reaping for longer; the next one continues. Any number of
+ * nodes may do it at the same time.
  */
 final class DeleteOldJobs {
   private static final Logger log = LoggerFactory.getLogger(DeleteOldJobs.class);
@@ -50,22 +50,18 @@ final class DeleteOldJobs {
     this.dueAt = nanos.getAsLong() + first.toNanos();
   }
 
-  /** Runs for a round if it is time to. True when there is more to delete. */
-  boolean runIfDue() {
+  /** Runs for a round if it is time to; the answer is how long until there is more to do. */
+  Duration runIfDue() {
     // Several workers of one process share this object, and one of them is enough.
     if (!running.tryLock()) {
-      return false;
+      return ROUND;
     }
     try {
       long now = nanos.getAsLong();
-      if (now - dueAt < 0) {
-        return false;
+      if (now - dueAt >= 0 && !round(now + ROUND.toNanos())) {
+        dueAt = nanos.getAsLong() + INTERVAL.toNanos();
       }
-      if (round(now + ROUND.toNanos())) {
-        return true;
-      }
-      dueAt = nanos.getAsLong() + INTERVAL.toNanos();
-      return false;
+      return Duration.ofNanos(Math.max(0, dueAt - now));
     } finally {
       running.unlock();
     }

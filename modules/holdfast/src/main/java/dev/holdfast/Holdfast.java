@@ -293,7 +293,7 @@ public final class Holdfast implements AutoCloseable {
   /** A worker for these queues, to be given handlers and started. */
   public WorkerBuilder worker(String... queues) {
     return new WorkerBuilder(
-        new DirectSource(store, deleteOldJobs), codec, List.of(queues), this::declare);
+        new DirectSource(store), maintenance(), codec, List.of(queues), this::declare);
   }
 
   /**
@@ -311,12 +311,19 @@ public final class Holdfast implements AutoCloseable {
 
   /** The same with your own codec. */
   public static WorkerBuilder worker(JobSource source, Codec codec, String... queues) {
-    return new WorkerBuilder(source, codec, List.of(queues), kind -> {});
+    return new WorkerBuilder(source, null, codec, List.of(queues), kind -> {});
   }
 
-  /** Sweeps the queue for as long as it is open; a worker does this itself. */
+  /**
+   * Sweeps the queue for as long as it is open, as workers do; for servers without a worker. Takes
+   * no lease back before one lease time has passed.
+   */
   public Upkeep upkeep(Timings timings, Metrics metrics) {
-    return new Upkeep(new DirectSource(store, deleteOldJobs), timings, metrics);
+    return new Upkeep(maintenance().ofServer(timings, metrics)).start();
+  }
+
+  private QueueUpkeep maintenance() {
+    return new QueueUpkeep(store, deleteOldJobs, System::nanoTime);
   }
 
   /** Throws a message that says what to do when the database is not fit for use. */

@@ -19,6 +19,7 @@ import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.Middleware;
+import dev.holdfast.worker.maintenance.Periodic;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.steps.Budgets;
@@ -43,6 +44,7 @@ public final class WorkerBuilder {
 
   private final Consumer<Kind<?>> declared;
   private final JobSource source;
+  private final @Nullable QueueUpkeep upkeep;
   private final Codec codec;
   private final List<String> queues;
   private final Map<String, Kind<?>> kinds = new LinkedHashMap<>();
@@ -64,11 +66,18 @@ public final class WorkerBuilder {
   private ArtifactStore artifacts = new FolderStore(DEFAULT_FOLDER);
 
   /**
+   * @param upkeep null where a server does it
    * @param declared called for each kind that gets a handler
    */
-  WorkerBuilder(JobSource source, Codec codec, List<String> queues, Consumer<Kind<?>> declared) {
+  WorkerBuilder(
+      JobSource source,
+      @Nullable QueueUpkeep upkeep,
+      Codec codec,
+      List<String> queues,
+      Consumer<Kind<?>> declared) {
     this.declared = declared;
     this.source = source;
+    this.upkeep = upkeep;
     this.codec = codec;
     this.queues = queues;
     this.component = "worker:" + (queues.isEmpty() ? "" : queues.getFirst()) + ":0";
@@ -258,8 +267,10 @@ public final class WorkerBuilder {
     source.check(queues, listens);
     List<Kind<?>> wrapped = new ArrayList<>();
     kinds.values().forEach(kind -> wrapped.add(wrapped(kind)));
-    return new Worker(
-        source, options, codec, wrapped, told, metrics == null ? new Metrics() : metrics);
+    Metrics counted = metrics == null ? new Metrics() : metrics;
+    List<Periodic> tasks =
+        upkeep == null ? List.of() : upkeep.ofWorker(options, kinds.keySet(), counted);
+    return new Worker(source, tasks, options, codec, wrapped, told, counted);
   }
 
   private <T> Kind<T> wrapped(Kind<T> kind) {

@@ -106,7 +106,11 @@ public abstract class LibraryTest {
 
   protected final WorkerBuilder workerOf(Holdfast library, String... queues) {
     List<String> served = queues.length == 0 ? List.of(Job.DEFAULT_QUEUE) : List.of(queues);
-    return new WorkerBuilder(source(library), library.codec(), served, kind -> {})
+    QueueUpkeep upkeep =
+        Between.found().isPresent()
+            ? null
+            : new QueueUpkeep(library.store(), null, System::nanoTime);
+    return new WorkerBuilder(source(library), upkeep, library.codec(), served, kind -> {})
         .timings(CALM)
         .poll(Duration.ofMillis(100))
         .shutdownTimeout(Duration.ZERO);
@@ -119,7 +123,7 @@ public abstract class LibraryTest {
         one ->
             Between.found()
                 .map(between -> closing(between.open(one)).source())
-                .orElseGet(() -> new DirectSource(one.store(), null)));
+                .orElseGet(() -> new DirectSource(one.store())));
   }
 
   protected final Worker start(WorkerBuilder builder) {

@@ -195,7 +195,7 @@ class LeaseLossTest extends LibraryTest {
             });
     Worker worker =
         start(
-            new WorkerBuilder(slow, new JacksonCodec(), List.of("default"), kind -> {})
+            new WorkerBuilder(slow, null, new JacksonCodec(), List.of("default"), kind -> {})
                 .timings(brief)
                 .shutdownTimeout(Duration.ZERO)
                 .handle(

@@ -16,7 +16,6 @@ import dev.holdfast.worker.source.JobSource;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -103,11 +102,6 @@ final class SlowClaims implements JobSource {
   @Override
   public long depth(List<String> queues, long most) {
     return source.depth(queues, most);
-  }
-
-  @Override
-  public Map<String, Integer> sweep(Timings timings, boolean reapLeases) {
-    return source.sweep(timings, reapLeases);
   }
 
   @Override

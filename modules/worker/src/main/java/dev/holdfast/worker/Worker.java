@@ -15,8 +15,8 @@ import dev.holdfast.worker.claim.Slots;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.lease.LeaseKeeper;
-import dev.holdfast.worker.maintenance.Reaper;
-import dev.holdfast.worker.maintenance.ScheduleFiring;
+import dev.holdfast.worker.maintenance.Periodic;
+import dev.holdfast.worker.maintenance.Upkeep;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
@@ -37,8 +37,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>This is the wiring; each part is one concern: {@link Claimer} fills the {@link Slots}, {@link
  * AttemptExecutor} runs one attempt, {@link Outbox} writes reports and settlements, {@link
- * LeaseKeeper} extends leases, {@link Watchdog} stops handlers that are out of time, {@link Reaper}
- * recovers jobs whose worker died.
+ * LeaseKeeper} extends leases, {@link Watchdog} stops handlers that are out of time, {@link Upkeep}
+ * does what the queue needs beside that.
  */
 public final class Worker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
@@ -59,15 +59,19 @@ public final class Worker implements AutoCloseable {
   private final WorkerAttempts attempts;
   private final Claimer claimer;
   private final Loop claiming;
-  private final Loop reaping;
+  private final Upkeep upkeep;
   private final AtomicBoolean started = new AtomicBoolean();
   private final AtomicBoolean stopping = new AtomicBoolean();
   private final CountDownLatch stopped = new CountDownLatch(1);
   private volatile boolean draining;
   private volatile @Nullable AutoCloseable listening;
 
+  /**
+   * @param upkeep what it does for the queue beside its jobs, from its start to its end
+   */
   public Worker(
       JobSource source,
+      List<Periodic> upkeep,
       WorkerOptions options,
       Codec codec,
       List<Kind<?>> kinds,
@@ -104,17 +108,7 @@ public final class Worker implements AutoCloseable {
             this::wakeClaiming);
     this.claimer = new Claimer(source, options, slots, metrics, attempts);
     this.claiming = new Loop("claim", this::claim, claimer::releaseLostClaims);
-    this.reaping =
-        new Loop(
-            "sweep",
-            new ScheduleFiring(
-                    source,
-                    new KindAnnouncer(source, options, byName.keySet())
-                        .before(
-                            new Reaper(source, options.timings(), metrics, System::nanoTime)
-                                ::runOnce),
-                    System::nanoTime)
-                ::runOnce);
+    this.upkeep = new Upkeep(upkeep);
     metrics.gauge(Metrics.INFLIGHT, slots::used);
     metrics.gauge(Metrics.OVERDUE, attempts.overdueHandlers()::count);
   }
@@ -122,7 +116,7 @@ public final class Worker implements AutoCloseable {
   /** Begins to claim jobs. */
   public Worker start() {
     startKeeping();
-    reaping.start();
+    upkeep.start();
     claiming.start();
     try {
       listening = source.listen(options.queues(), queue -> onNotification());
@@ -273,12 +267,12 @@ public final class Worker implements AutoCloseable {
   private void stopThreads() throws InterruptedException {
     long until = System.nanoTime() + STOP_THREADS.toNanos();
     claiming.end();
-    reaping.end();
+    upkeep.end();
     keeper.end();
     outbox.end();
     try {
       boolean ended =
-          reaping.awaitEnd(left(until))
+          upkeep.awaitEnd(left(until))
               && keeper.awaitEnd(left(until))
               && outbox.awaitEnd(left(until))
               && claiming.awaitEnd(left(until));

@@ -36,7 +36,7 @@ class ArchitectureDocumentTest {
   private static final Path MIGRATIONS =
       MODULES.resolve("queue/src/main/resources/dev/holdfast/queue/migration");
 
-  /** A class, perhaps with a method: {@code Claim}, {@code JobSource.sweep}. */
+  /** A class, perhaps with a method: {@code Claim}, {@code JobSource.claim}. */
   private static final Pattern CLASS = Pattern.compile("\\b([A-Z][a-z]\\w*)(?:\\.\\w+)?");
 
   /** {@code PENDING --> RUNNING : claim}; {@code [*]} is before the first or after the last. */

@@ -374,12 +374,6 @@ public final class HttpSource implements JobSource, AutoCloseable {
         .depth();
   }
 
-  /** The server does this. */
-  @Override
-  public Map<String, Integer> sweep(Timings timings, boolean reapLeases) {
-    return Map.of();
-  }
-
   @Override
   public Subscription listen(Collection<String> queues, Consumer<String> wake) {
     return new HttpSubscription(server, List.copyOf(queues), wake);

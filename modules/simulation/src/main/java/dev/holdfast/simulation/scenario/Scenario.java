@@ -14,6 +14,8 @@ import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.config.Backpressure;
 import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.WorkerOptions;
+import dev.holdfast.worker.maintenance.Periodic;
+import dev.holdfast.worker.maintenance.Reaper;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.steps.Budgets;
 import java.nio.file.Path;
@@ -188,14 +190,18 @@ public final class Scenario {
             new Healing(Budgets.DEFAULT, text -> text.replace(Rules.SECRET, "***")),
             Duration.ofSeconds(60),
             WorkerOptions.DEFAULT_FAILURE_LOG);
+    Metrics metrics = new Metrics();
+    SimulatedSource source = new SimulatedSource(queue, network, rules, notifications, self.name());
+    Reaper reaper = new Reaper(source, TIMINGS, metrics, System::nanoTime);
     Worker worker =
         new Worker(
-            new SimulatedSource(queue, network, rules, notifications, self.name()),
+            source,
+            List.of(new Periodic("sweep", reaper::runOnce, TIMINGS.sweep())),
             options,
             new PlainCodec(),
             new Handlers(queue, network, rules, self).all(),
             List.of(),
-            new Metrics());
+            metrics);
     worker.start();
     self.runs(worker);
   }

@@ -14,6 +14,7 @@ import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Subscription;
 import dev.holdfast.simulation.queue.Interpreter;
 import dev.holdfast.simulation.queue.Verb;
+import dev.holdfast.worker.maintenance.Reaper;
 import dev.holdfast.worker.source.JobSource;
 import java.time.Duration;
 import java.util.Collection;
@@ -23,7 +24,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** The queue as a worker process reaches it: over the network, with rules that watch. */
-final class SimulatedSource implements JobSource {
+final class SimulatedSource implements JobSource, Reaper.Verbs {
   private final Interpreter queue;
   private final Network network;
   private final Rules rules;
@@ -123,20 +124,26 @@ final class SimulatedSource implements JobSource {
   }
 
   @Override
-  public Map<String, Integer> sweep(Timings timings, boolean reapLeases) {
+  public void promote() {
+    var unused = network.call(process, "sweep", () -> queue.call(new Verb.Promote()));
+  }
+
+  @Override
+  public Map<String, Integer> reapAndExpire(Duration grace) {
     return network.call(
         process,
         "sweep",
         () -> {
-          if (!reapLeases) {
-            queue.call(new Verb.Promote());
-            return Map.of();
-          }
           rules.beforeReaping();
-          Map<String, Integer> recovered = queue.call(new Verb.ReapAndExpire(timings.reapGrace()));
+          Map<String, Integer> recovered = queue.call(new Verb.ReapAndExpire(grace));
           rules.reaped(process);
           return recovered;
         });
+  }
+
+  @Override
+  public Map<String, Integer> expireCancelled(Duration age) {
+    return Map.of();
   }
 
   @Override

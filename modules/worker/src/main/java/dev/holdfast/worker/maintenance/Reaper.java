@@ -2,11 +2,8 @@ package dev.holdfast.worker.maintenance;
 
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Plural;
-import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
-import dev.holdfast.worker.source.SourceBusyException;
-import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -14,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sweeps the queue: any number of workers do it at once.
+ * Sweeps the queue: makes jobs due, takes back lost leases, ends what is out of time.
  *
  * <p>After an outage it reaps no lease for as long as a lease lasts: other workers could not extend
  * theirs during the outage either, and a mass requeue would run all their jobs twice.
@@ -22,7 +19,19 @@ import org.slf4j.LoggerFactory;
 public final class Reaper {
   private static final Logger log = LoggerFactory.getLogger(Reaper.class);
 
-  private final JobSource source;
+  /** What it asks of the queue. */
+  public interface Verbs {
+    /** Makes jobs claimable whose time has come. */
+    void promote();
+
+    /** Reaps expired leases and ends jobs that are out of time; how many, by reason. */
+    Map<String, Integer> reapAndExpire(Duration grace);
+
+    /** Of these, only attempts that were asked to cancel less than {@code age} ago. */
+    Map<String, Integer> expireCancelled(Duration age);
+  }
+
+  private final Verbs queue;
   private final Timings timings;
   private final Metrics metrics;
   private final LongSupplier nanos;
@@ -31,15 +40,18 @@ public final class Reaper {
   private long waitingSince;
   private long reapFrom;
 
-  public Reaper(JobSource source, Timings timings, Metrics metrics, LongSupplier nanos) {
-    this.source = source;
+  public Reaper(Verbs queue, Timings timings, Metrics metrics, LongSupplier nanos) {
+    this.queue = queue;
     this.timings = timings;
     this.metrics = metrics;
     this.nanos = nanos;
   }
 
-  /** Reaps no lease before a whole lease has passed. */
-  Reaper waitingFirst() {
+  /**
+   * Reaps no lease before a whole lease has passed: workers that send heartbeats through the
+   * process that opened this could not do so before.
+   */
+  public Reaper waitingFirst() {
     waiting = true;
     waitingSince = nanos.getAsLong();
     reapFrom = waitingSince + waitAfterOutage().toNanos();
@@ -50,60 +62,37 @@ public final class Reaper {
     return timings.lease().plus(timings.reapGrace());
   }
 
+  /** One sweep; the answer is how long until the next. */
   public Duration runOnce() {
     try {
-      // A call of its own, and the first: a source that was unavailable may answer late instead of
-      // failing, and the same call must not then reap.
-      sweep(false);
-      if (mayReap()) {
-        sweep(true).forEach(this::report);
-      } else {
-        // The grace period of a cancel that was requested since then is not lengthened: its worker
-        // can be told, and can answer.
-        source
-            .endCancelled(Duration.ofNanos(nanos.getAsLong() - waitingSince))
-            .forEach(this::report);
-      }
-    } catch (SourceBusyException busy) {
-      unavailable = true;
-      log.warn("sweep: {} (trying again)", busy.getMessage());
-    } catch (SourceUnavailableException e) {
-      unavailable = true;
-      log.debug("sweep failed, trying again: {}", e.getMessage());
+      sweep();
     } catch (RuntimeException e) {
       unavailable = true;
-      log.error("sweep failed, trying again", e);
+      throw e;
     }
-    sumUpHistory();
-    return deleteOldJobs() ? Duration.ZERO : Loop.jittered(timings.sweep());
+    return Loop.jittered(timings.sweep());
   }
 
-  /** Before jobs are deleted, and apart from the sweep for the same reasons as that. */
-  private void sumUpHistory() {
-    try {
-      source.sumUpHistory();
-    } catch (RuntimeException e) {
-      log.debug("the history could not be summed up, trying again: {}", e.getMessage());
+  private void sweep() {
+    // A call of its own, and the first: a queue that was unavailable may answer late instead of
+    // failing, and the same call must not then reap.
+    timed(queue::promote);
+    if (mayReap()) {
+      timed(() -> queue.reapAndExpire(timings.reapGrace()).forEach(this::report));
+    } else {
+      // The grace period of a cancel that was requested since then is not lengthened: its worker
+      // can be told, and can answer.
+      queue
+          .expireCancelled(Duration.ofNanos(nanos.getAsLong() - waitingSince))
+          .forEach(this::report);
     }
   }
 
-  /** Apart from the sweep, whose time is measured, and whose failure means an outage. */
-  private boolean deleteOldJobs() {
-    try {
-      return source.deleteOldJobs();
-    } catch (RuntimeException e) {
-      log.debug("old jobs could not be deleted, trying again: {}", e.getMessage());
-      return false;
-    }
-  }
-
-  private Map<String, Integer> sweep(boolean reapLeases) {
+  /** While a call takes longer than a heartbeat, no worker can extend its leases. */
+  private void timed(Runnable verb) {
     long asked = nanos.getAsLong();
-    Map<String, Integer> recovered = source.sweep(timings, reapLeases);
-    if (nanos.getAsLong() - asked > timings.heartbeat().toNanos()) {
-      unavailable = true; // For that long no worker could extend its leases.
-    }
-    return recovered;
+    verb.run();
+    unavailable |= nanos.getAsLong() - asked > timings.heartbeat().toNanos();
   }
 
   private boolean mayReap() {

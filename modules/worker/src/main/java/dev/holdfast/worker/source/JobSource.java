@@ -18,12 +18,12 @@ import dev.holdfast.worker.handler.UnknownKind;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Where a worker gets its jobs from: PostgreSQL directly, or a server over HTTP.
+ * Where a worker gets its jobs from, and gives them back: PostgreSQL directly, or a server over
+ * HTTP.
  *
  * <p>Every call may be made again when its answer was lost. {@link SourceUnavailableException}
  * means that trying again may help; {@link RefusedException} that it will not. Any other exception
@@ -83,49 +83,6 @@ public interface JobSource {
 
   /** Due jobs in the queues, counted up to {@code most}. */
   long depth(List<String> queues, long most);
-
-  /**
-   * Promotes jobs that are due. With {@code reapLeases} also reaps expired leases and ends jobs
-   * that are out of time, and answers how many jobs were recovered, by reason. Nothing to do where
-   * a server does it.
-   */
-  Map<String, Integer> sweep(Timings timings, boolean reapLeases);
-
-  /**
-   * Ends attempts that were asked to cancel less than {@code age} ago and did not stop in time,
-   * while {@link #sweep} reaps nothing; answers how many, by reason.
-   */
-  default Map<String, Integer> endCancelled(Duration age) {
-    return Map.of();
-  }
-
-  /**
-   * Enqueues the jobs of schedules that are due. The answer is how long until the next one is;
-   * empty when there is none, or where a server does it.
-   */
-  default Optional<Duration> fireSchedules() {
-    return Optional.empty();
-  }
-
-  /**
-   * Sums up jobs that ended, if it is time to, for the history that outlives them. Nothing to do
-   * where a server does it.
-   */
-  default void sumUpHistory() {}
-
-  /**
-   * Deletes some of the jobs that ended long ago, if the source was told to keep jobs for a limited
-   * time. True when there are more to delete now. Nothing to do where a server does it.
-   */
-  default boolean deleteOldJobs() {
-    return false;
-  }
-
-  /**
-   * Announces the kinds that this worker has handlers for, every half minute or so. Nothing to do
-   * where a source does not keep them.
-   */
-  default void announce(List<String> queues, Collection<String> kinds) {}
 
   /**
    * Whether a job whose kind has no handler in this worker should be left for others, because one

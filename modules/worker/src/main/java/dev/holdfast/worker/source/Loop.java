@@ -83,13 +83,8 @@ public final class Loop {
       Duration wait = work.runOnce();
       backoff = FIRST_BACKOFF;
       return wait;
-    } catch (SourceBusyException busy) {
-      log.warn("{}: {} (trying again)", name, busy.getMessage());
-    } catch (SourceUnavailableException unavailable) {
-      // The source itself says so, once for all that ask it.
-      log.debug("{}: {} (trying again)", name, unavailable.getMessage());
     } catch (Throwable e) {
-      log.error("{} failed (trying again)", name, e);
+      logFailure(name, e);
     }
     Duration wait = backoff;
     backoff =
@@ -97,6 +92,17 @@ public final class Loop {
             ? backoff.multipliedBy(2)
             : LONGEST_BACKOFF;
     return jittered(wait);
+  }
+
+  /** Of a round that is tried again. */
+  public static void logFailure(String what, Throwable failure) {
+    switch (failure) {
+      case SourceBusyException busy -> log.warn("{}: {} (trying again)", what, busy.getMessage());
+      // The source itself says so, once for all that ask it.
+      case SourceUnavailableException unavailable ->
+          log.debug("{}: {} (trying again)", what, unavailable.getMessage());
+      default -> log.error("{} failed (trying again)", what, failure);
+    }
   }
 
   /** Between three quarters and five quarters: loops of many workers do not stay in step. */

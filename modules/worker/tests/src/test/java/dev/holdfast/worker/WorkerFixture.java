@@ -45,6 +45,7 @@ abstract class WorkerFixture {
     Worker worker =
         new Worker(
             source,
+            List.of(),
             Samples.options(4, timings),
             Samples.CODEC,
             List.of(kind),

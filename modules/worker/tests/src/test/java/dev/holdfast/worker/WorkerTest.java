@@ -65,6 +65,7 @@ class WorkerTest extends WorkerFixture {
     Worker worker =
         new Worker(
             source,
+            List.of(),
             Samples.options(cores + 1),
             Samples.CODEC,
             List.of(compute, quick),
@@ -113,6 +114,7 @@ class WorkerTest extends WorkerFixture {
     Worker worker =
         new Worker(
             source,
+            List.of(),
             new WorkerOptions(
                 "worker:default:0@test",
                 List.of(Samples.QUEUE),

@@ -1,28 +1,71 @@
 package dev.holdfast.worker.maintenance;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import ch.qos.logback.classic.Level;
-import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.worker.ManualNanos;
 import dev.holdfast.worker.attempt.Samples;
-import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
-import dev.holdfast.worker.source.SourceBusyException;
+import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ReaperTest {
   private final ManualNanos nanos = new ManualNanos();
-  private final MemorySource source = new MemorySource();
+  private final SweptQueue queue = new SweptQueue();
   private final Metrics metrics = new Metrics();
-  private final Reaper reaper = new Reaper(source, Samples.TIMINGS, metrics, nanos);
+  private final Reaper reaper = new Reaper(queue, Samples.TIMINGS, metrics, nanos);
+
+  /** In memory: answers, or fails. */
+  private static final class SweptQueue implements Reaper.Verbs {
+    boolean unavailable;
+    boolean reaped;
+    Runnable before = () -> {};
+    Map<String, Integer> recovered = Map.of();
+    final List<Duration> cancelledSince = new ArrayList<>();
+
+    private void called() {
+      before.run();
+      if (unavailable) {
+        throw new SourceUnavailableException("away", new IllegalStateException());
+      }
+    }
+
+    @Override
+    public void promote() {
+      called();
+    }
+
+    @Override
+    public Map<String, Integer> reapAndExpire(Duration grace) {
+      called();
+      reaped = true;
+      return recovered;
+    }
+
+    @Override
+    public Map<String, Integer> expireCancelled(Duration age) {
+      called();
+      cancelledSince.add(age);
+      return Map.of();
+    }
+  }
+
+  private void sweep() {
+    try {
+      reaper.runOnce();
+    } catch (SourceUnavailableException expected) {
+      assertThat(queue.unavailable).isTrue();
+    }
+  }
 
   private boolean reaps() {
-    source.sweeps.clear();
-    reaper.runOnce();
-    return source.sweeps.contains(true);
+    queue.reaped = false;
+    sweep();
+    return queue.reaped;
   }
 
   @Test
@@ -34,28 +77,8 @@ class ReaperTest {
   }
 
   @Test
-  void while_there_are_old_jobs_to_delete_the_next_round_follows_at_once() {
-    source.oldJobs = 2;
-    assertThat(reaper.runOnce()).isZero();
-    assertThat(reaper.runOnce()).isZero();
-    assertThat(reaper.runOnce()).isPositive();
-  }
-
-  @Test
-  void a_failed_deletion_of_old_jobs_does_not_stop_the_sweep() {
-    source.before =
-        verb -> {
-          if (verb.equals("deleteOldJobs")) {
-            throw new IllegalStateException("permission denied");
-          }
-        };
-    assertThat(reaps()).isTrue();
-    assertThat(reaps()).isTrue();
-  }
-
-  @Test
   void recovered_jobs_are_counted_by_reason() {
-    source.recovered = Map.of("stale", 3, "ended", 0, "timeout", 1);
+    queue.recovered = Map.of("stale", 3, "ended", 0, "timeout", 1);
     reaper.runOnce();
     reaper.runOnce();
     assertThat(metrics.value("worker.recovered_jobs_total{reason=\"stale\"}")).isEqualTo(6);
@@ -65,11 +88,11 @@ class ReaperTest {
 
   @Test
   void after_an_outage_it_waits_one_lease_before_it_reaps() {
-    source.unavailable = true;
+    queue.unavailable = true;
     assertThat(reaps()).isFalse();
     nanos.advance(Duration.ofHours(1));
     assertThat(reaps()).isFalse();
-    source.unavailable = false;
+    queue.unavailable = false;
     assertThat(reaps()).isFalse();
     nanos.advance(Samples.TIMINGS.lease().minusNanos(1));
     assertThat(reaps()).isFalse();
@@ -95,39 +118,23 @@ class ReaperTest {
     Duration half = Samples.TIMINGS.lease().dividedBy(2);
     nanos.advance(half);
     reaper.runOnce();
-    assertThat(source.cancelledSince).containsExactly(Duration.ZERO, half);
+    assertThat(queue.cancelledSince).containsExactly(Duration.ZERO, half);
     nanos.advance(Samples.TIMINGS.lease());
     reaper.runOnce();
-    assertThat(source.cancelledSince).hasSize(2);
-    assertThat(source.sweeps).contains(true);
-  }
-
-  @Test
-  void a_busy_source_is_logged_and_an_unreachable_one_is_not_logged_again() {
-    try (CapturedLog log = CapturedLog.of(Reaper.class)) {
-      source.unavailable = true;
-      reaper.runOnce();
-      assertThat(log.lines(Level.WARN)).isEmpty();
-      source.before =
-          verb -> {
-            throw new SourceBusyException("reap: locked", new IllegalStateException());
-          };
-      reaper.runOnce();
-      assertThat(log.lines(Level.WARN)).containsExactly("sweep: reap: locked (trying again)");
-      assertThat(log.lines(Level.ERROR)).isEmpty();
-    }
+    assertThat(queue.cancelledSince).hasSize(2);
+    assertThat(queue.reaped).isTrue();
   }
 
   @Test
   void a_second_outage_starts_the_wait_again() {
-    source.unavailable = true;
+    queue.unavailable = true;
     reaps();
-    source.unavailable = false;
+    queue.unavailable = false;
     reaps();
     nanos.advance(Samples.TIMINGS.lease().dividedBy(2));
-    source.unavailable = true;
+    queue.unavailable = true;
     reaps();
-    source.unavailable = false;
+    queue.unavailable = false;
     reaps();
     nanos.advance(Samples.TIMINGS.lease().dividedBy(2));
     assertThat(reaps()).isFalse();
@@ -137,9 +144,9 @@ class ReaperTest {
 
   @Test
   void a_source_that_answers_late_counts_as_an_outage_too() {
-    source.before = verb -> nanos.advance(Samples.TIMINGS.heartbeat().plusNanos(1));
+    queue.before = () -> nanos.advance(Samples.TIMINGS.heartbeat().plusNanos(1));
     assertThat(reaps()).isFalse();
-    source.before = verb -> {};
+    queue.before = () -> {};
     assertThat(reaps()).isFalse();
     nanos.advance(Samples.TIMINGS.lease());
     assertThat(reaps()).isTrue();
@@ -148,13 +155,13 @@ class ReaperTest {
   @Test
   void the_grace_period_is_added_to_the_wait() {
     Reaper patient =
-        new Reaper(source, Samples.TIMINGS.withReapGrace(Duration.ofSeconds(60)), metrics, nanos);
-    source.unavailable = true;
-    patient.runOnce();
-    source.unavailable = false;
+        new Reaper(queue, Samples.TIMINGS.withReapGrace(Duration.ofSeconds(60)), metrics, nanos);
+    queue.unavailable = true;
+    assertThatThrownBy(patient::runOnce).isInstanceOf(SourceUnavailableException.class);
+    queue.unavailable = false;
     patient.runOnce();
     nanos.advance(Samples.TIMINGS.lease().plusSeconds(59));
     patient.runOnce();
-    assertThat(source.sweeps).doesNotContain(true);
+    assertThat(queue.reaped).isFalse();
   }
 }

@@ -45,8 +45,6 @@ public final class MemorySource implements JobSource {
   final List<List<Report>> reported = new CopyOnWriteArrayList<>();
   final List<Publication> published = new CopyOnWriteArrayList<>();
   public final List<String> queuesAsked = new CopyOnWriteArrayList<>();
-  public final List<Boolean> sweeps = new CopyOnWriteArrayList<>();
-  public final List<Duration> cancelledSince = new CopyOnWriteArrayList<>();
 
   /** Called with the name of each verb before it does anything: may throw, or wait. */
   public volatile Consumer<String> before = verb -> {};
@@ -63,14 +61,6 @@ public final class MemorySource implements JobSource {
   public volatile int mostAtOnce = Integer.MAX_VALUE;
   public volatile @Nullable Duration nextDue;
   public volatile @Nullable String asksForAnEmptyWorker;
-  public volatile Map<String, Integer> recovered = Map.of();
-
-  /** Until the next schedule is due. */
-  public volatile @Nullable Duration nextSchedule;
-
-  /** How many more times there are old jobs to delete. */
-  public volatile int oldJobs;
-
   public volatile @Nullable Consumer<String> wake;
 
   public MemorySource with(LeasedJob... jobs) {
@@ -102,12 +92,6 @@ public final class MemorySource implements JobSource {
     if (unavailable) {
       throw new SourceUnavailableException(verb + ": away", new IllegalStateException());
     }
-  }
-
-  @Override
-  public Optional<Duration> fireSchedules() {
-    called("fireSchedules");
-    return Optional.ofNullable(nextSchedule);
   }
 
   @Override
@@ -270,28 +254,6 @@ public final class MemorySource implements JobSource {
   public long depth(List<String> queues, long most) {
     called("depth");
     return Math.min(depth, most);
-  }
-
-  @Override
-  public Map<String, Integer> sweep(Timings timings, boolean reapLeases) {
-    called("sweep");
-    sweeps.add(reapLeases);
-    return reapLeases ? recovered : Map.of();
-  }
-
-  @Override
-  public Map<String, Integer> endCancelled(Duration age) {
-    called("endCancelled");
-    cancelledSince.add(age);
-    return Map.of();
-  }
-
-  @Override
-  public boolean deleteOldJobs() {
-    called("deleteOldJobs");
-    boolean more = oldJobs > 0;
-    oldJobs = Math.max(0, oldJobs - 1);
-    return more;
   }
 
   @Override

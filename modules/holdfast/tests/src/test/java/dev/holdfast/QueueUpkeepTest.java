@@ -8,11 +8,10 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.value.Json;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 @OnlyDirect("the server does it where there is one")
-class HistoryUpkeepTest extends LibraryTest {
+class QueueUpkeepTest extends LibraryTest {
   private static final String MARKED =
       "SELECT count(*) FROM holdfast.history_cursor WHERE marked_at IS NOT NULL";
 
@@ -37,15 +36,11 @@ class HistoryUpkeepTest extends LibraryTest {
   }
 
   @Test
-  void it_runs_at_intervals_and_continues_at_once_while_there_is_more() {
-    AtomicLong nanos = new AtomicLong();
-    HistoryUpkeep history = new HistoryUpkeep(holdfast.store().maintenance(), nanos::get);
-    history.runIfDue();
+  void the_history_is_summed_up_at_intervals() {
+    QueueUpkeep upkeep = new QueueUpkeep(holdfast.store(), null, System::nanoTime);
     forget();
-    history.runIfDue();
-    assertThat(db.count("SELECT count(*) FROM holdfast.history_cursor")).as("not due").isZero();
-    nanos.addAndGet(HistoryUpkeep.INTERVAL.toNanos());
-    history.runIfDue();
+    assertThat(upkeep.sumUpHistory()).isEqualTo(QueueUpkeep.HISTORY);
+    upkeep.sumUpHistory();
     assertThat(db.count(MARKED)).as("the first call begins, the next one marks").isEqualTo(1);
   }
 }
