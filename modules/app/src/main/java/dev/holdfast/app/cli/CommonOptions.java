@@ -1,9 +1,6 @@
 package dev.holdfast.app.cli;
 
-import dev.holdfast.app.config.DatabaseConfig;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.StorageConfig;
-import dev.holdfast.app.setting.Setting;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -40,10 +37,14 @@ public final class CommonOptions {
   boolean help;
 
   Map<String, String> environment = System.getenv();
-  private final Map<Setting<?>, String> options = new HashMap<>();
+  private final Map<String, String> options = new HashMap<>();
 
-  /** A value from an option of the command itself. */
-  public CommonOptions with(Setting<?> setting, @Nullable Object value) {
+  /**
+   * A value from an option of the command itself.
+   *
+   * @param setting its key
+   */
+  public CommonOptions with(String setting, @Nullable Object value) {
     if (value != null) {
       options.put(setting, value.toString());
     }
@@ -58,7 +59,7 @@ public final class CommonOptions {
 
   /** The settings, without setting up the logs: their settings may be wrong. */
   public Settings unchecked() {
-    with(DatabaseConfig.URL, database).with(StorageConfig.FOLDER, folder);
+    with("database.url", database).with("folder", folder);
     return Settings.load(options, environment, file());
   }
 

@@ -118,17 +118,17 @@ public final class Access implements AutoCloseable {
   }
 
   public static DatabaseUrl locate(Settings settings) {
-    DatabaseUrl given = settings.database().url();
+    DatabaseUrl given = settings.database().at();
     if (given != null) {
       return given;
     }
-    Path folder = settings.get(StorageConfig.FOLDER);
+    Path folder = settings.get("folder", Path.class);
     Optional<Running> running = EmbeddedPostgres.find(folder);
     if (running.isEmpty()) {
       throw new CommandException(
           ExitCode.DATABASE_AWAY,
           "no database: set "
-              + DatabaseConfig.URL.variable()
+              + Settings.variable("database.url")
               + ", or start 'holdfast dev' (nothing runs in "
               + folder.toAbsolutePath().normalize()
               + ")");
@@ -154,7 +154,7 @@ public final class Access implements AutoCloseable {
                   + " refused the login: "
                   + (url.password().isEmpty()
                       ? "set "
-                          + DatabaseConfig.PASSWORD.variable()
+                          + Settings.variable("database.password")
                           + ", or use a password file (~/.pgpass); PGPASSWORD is not read"
                       : "check user and password")
                   + " ("

@@ -1,38 +1,16 @@
 package dev.holdfast.app.config;
 
-import static dev.holdfast.app.setting.SettingType.SERVER_URL;
-import static dev.holdfast.app.setting.SettingType.TEXT;
-
-import dev.holdfast.app.setting.Concern;
-import dev.holdfast.app.setting.Setting;
-import dev.holdfast.app.setting.SettingValues;
+import dev.holdfast.app.setting.Declared;
+import dev.holdfast.app.setting.Section;
 import java.net.URI;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Which server commands and workers call instead of the database.
- *
- * @param url null for the database itself
- * @param apiKey empty for none
- */
-public record ClientConfig(@Nullable URI url, String apiKey) {
-  public static final Setting<URI> URL =
-      Setting.of(
-          "server.url",
-          SERVER_URL,
-          "server that commands and workers call instead of connecting to the database");
-
-  public static final Setting<String> API_KEY =
-      Setting.of("server.apiKey", TEXT, "API key for that server").hidden();
-
-  static final Concern CONCERN =
-      new Concern("Connection to a server", List.of(URL, API_KEY), ClientConfig::read);
-
-  static ClientConfig read(SettingValues values) {
-    return new ClientConfig(values.find(URL).orElse(null), values.get(API_KEY));
-  }
-
+/** Which server commands and workers call instead of the database. */
+@Section(title = "Connection to a server", key = "server")
+public record ClientConfig(
+    @Declared(about = "server that commands and workers call instead of connecting to the database")
+        @Nullable URI url,
+    @Declared(about = "API key for that server", secret = true) String apiKey) {
   @Override
   public String toString() {
     return "ClientConfig[url=" + url + "]";

@@ -1,64 +1,48 @@
 package dev.holdfast.app.config;
 
-import static dev.holdfast.app.setting.SettingType.FLAG;
-import static dev.holdfast.app.setting.SettingType.TEXT;
-import static dev.holdfast.app.setting.SettingType.whole;
-
-import dev.holdfast.app.setting.Concern;
-import dev.holdfast.app.setting.Setting;
-import dev.holdfast.app.setting.SettingValues;
-import java.util.List;
+import dev.holdfast.app.setting.Declared;
+import dev.holdfast.app.setting.Section;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Which PostgreSQL is used, and how.
  *
  * @param url null for the embedded one
- * @param port of the embedded one; 0 is any free port
+ * @param pool a worker keeps two connections for itself and needs some for its jobs
  */
-public record DatabaseConfig(@Nullable DatabaseUrl url, int pool, boolean allowUnsafe, int port) {
-  public static final Setting<String> URL =
-      Setting.of(
-          "database.url",
-          TEXT,
-          "PostgreSQL to use; without it, the embedded PostgreSQL of the folder is used");
+@Section(title = "Database", key = "database")
+public record DatabaseConfig(
+    @Declared(
+            about = "PostgreSQL to use; without it, the embedded PostgreSQL of the folder is used")
+        @Nullable String url,
+    @Declared(about = "user, if the URL names none") String user,
+    @Declared(about = "password, if the URL names none", secret = true) String password,
+    @Declared(value = "10", least = "4", most = "1000", about = "connections of each process")
+        int pool,
+    @Declared(
+            value = "false",
+            about = "accept a server with fsync=off, which can lose acknowledged jobs")
+        boolean allowUnsafe,
+    @Declared(
+            value = "0",
+            most = "65535",
+            about = "port of the embedded PostgreSQL; 0 is any free port")
+        int port) {
+  public DatabaseConfig {
+    var unused = at(url, user, password);
+  }
 
-  public static final Setting<String> USER =
-      Setting.of("database.user", TEXT, "user, if the URL names none");
+  /** Null for the embedded one. */
+  public @Nullable DatabaseUrl at() {
+    return at(url, user, password);
+  }
 
-  public static final Setting<String> PASSWORD =
-      Setting.of("database.password", TEXT, "password, if the URL names none").hidden();
+  private static @Nullable DatabaseUrl at(@Nullable String url, String user, String password) {
+    return url == null ? null : DatabaseUrl.parse(url, user, password);
+  }
 
-  // A worker keeps two connections for itself and needs some for its jobs.
-  static final Setting<Integer> POOL =
-      Setting.of("database.pool", whole(4, 1_000), "10", "connections of each process");
-
-  static final Setting<Boolean> ALLOW_UNSAFE =
-      Setting.of(
-          "database.allowUnsafe",
-          FLAG,
-          "false",
-          "accept a server with fsync=off, which can lose acknowledged jobs");
-
-  public static final Setting<Integer> PORT =
-      Setting.of(
-          "database.port",
-          whole(0, 65_535),
-          "0",
-          "port of the embedded PostgreSQL; 0 is any free port");
-
-  static final Concern CONCERN =
-      new Concern(
-          "Database", List.of(URL, USER, PASSWORD, POOL, ALLOW_UNSAFE, PORT), DatabaseConfig::read);
-
-  static DatabaseConfig read(SettingValues values) {
-    return new DatabaseConfig(
-        values
-            .find(URL)
-            .map(url -> DatabaseUrl.parse(url, values.get(USER), values.get(PASSWORD)))
-            .orElse(null),
-        values.get(POOL),
-        values.get(ALLOW_UNSAFE),
-        values.get(PORT));
+  @Override
+  public String toString() {
+    return "DatabaseConfig[" + at() + "]";
   }
 }

@@ -43,20 +43,20 @@ final class KnownSettings {
           "HOLDFAST_STEP_ATTEMPT",
           "HOLDFAST_STEP_RESULT");
 
-  private final Map<String, Setting<?>> byKey = new LinkedHashMap<>();
-  private final Map<String, Setting<?>> byVariable = new LinkedHashMap<>();
+  private final Map<String, Setting> byKey = new LinkedHashMap<>();
+  private final Map<String, Setting> byVariable = new LinkedHashMap<>();
 
-  KnownSettings(List<Setting<?>> settings) {
-    for (Setting<?> setting : settings) {
+  KnownSettings(List<Setting> settings) {
+    for (Setting setting : settings) {
       byKey.put(setting.key(), setting);
       byVariable.put(setting.variable(), setting);
     }
   }
 
   void putFromFile(SettingValues values, String key, String text, String file) {
-    Setting<?> setting = byKey.get(key);
+    Setting setting = byKey.get(key);
     if (setting != null) {
-      values.putFromFile(setting, text, file);
+      values.putFromFile(setting.key(), text, file);
     } else if (!isSection(key)) {
       throw unknown(
           file + ": ", key, Stream.concat(byKey.keySet().stream(), SettingsFile.TABLES.stream()));
@@ -77,9 +77,9 @@ final class KnownSettings {
   }
 
   void putFromEnvironment(SettingValues values, String name, String text) {
-    Setting<?> setting = byVariable.get(name);
+    Setting setting = byVariable.get(name);
     if (setting != null) {
-      values.putFromEnvironment(setting, text);
+      values.putFromEnvironment(setting.key(), text);
     } else if (name.startsWith(Setting.PREFIX) && !NO_SETTINGS.contains(name)) {
       throw unknown("", name, byVariable.keySet().stream());
     }

@@ -1,30 +1,21 @@
 package dev.holdfast.app.config;
 
-import static dev.holdfast.app.setting.SettingType.oneOf;
-
-import dev.holdfast.app.setting.Concern;
-import dev.holdfast.app.setting.Setting;
-import dev.holdfast.app.setting.SettingValues;
-import java.util.List;
+import dev.holdfast.app.setting.Declared;
+import dev.holdfast.app.setting.Section;
 
 /** What this process logs, and in which form. */
-public record LogConfig(String level, String format) {
-  public static final Setting<String> LEVEL =
-      Setting.of(
-          "log.level",
-          oneOf("error", "warn", "info", "debug"),
-          "info",
-          "error, warn, info or debug");
-
-  static final Setting<String> FORMAT =
-      Setting.of("log.format", oneOf("text", "json"), "text", "text for people, json for programs");
-
-  static final Concern CONCERN = new Concern("Log", List.of(LEVEL, FORMAT), LogConfig::read);
-
-  static LogConfig read(SettingValues values) {
-    return new LogConfig(values.get(LEVEL), values.get(FORMAT));
-  }
-
+@Section(title = "Log", key = "log")
+public record LogConfig(
+    @Declared(
+            value = "info",
+            oneOf = {"error", "warn", "info", "debug"},
+            about = "error, warn, info or debug")
+        String level,
+    @Declared(
+            value = "text",
+            oneOf = {"text", "json"},
+            about = "text for people, json for programs")
+        String format) {
   public boolean isJson() {
     return format.equals("json");
   }

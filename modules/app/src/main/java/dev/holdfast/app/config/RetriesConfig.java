@@ -1,14 +1,9 @@
 package dev.holdfast.app.config;
 
-import static dev.holdfast.app.setting.SettingType.decimal;
-import static dev.holdfast.app.setting.SettingType.duration;
-import static dev.holdfast.app.setting.SettingType.whole;
-
 import dev.holdfast.app.config.file.RetryOverride;
 import dev.holdfast.app.error.CommandException;
-import dev.holdfast.app.setting.Concern;
-import dev.holdfast.app.setting.Setting;
-import dev.holdfast.app.setting.SettingValues;
+import dev.holdfast.app.setting.Declared;
+import dev.holdfast.app.setting.Section;
 import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.job.RetryDefaults.Retries;
 import dev.holdfast.model.job.RetryPolicy;
@@ -20,52 +15,43 @@ import java.util.List;
 import java.util.Map;
 
 /** How jobs are retried that do not say it themselves. */
-public record RetriesConfig(int maxAttempts, RetryPolicy policy) {
-  static final Setting<Integer> MAX_ATTEMPTS =
-      Setting.of(
-              "retries.maxAttempts",
-              whole(1, RetryOverride.MOST_ATTEMPTS),
-              "3",
-              "attempts of a job; retries.kinds, retries.queues and the job itself override it")
-          .named("MAX_ATTEMPTS");
+@Section(title = "Retries", key = "retries")
+public record RetriesConfig(
+    @Declared(
+            variable = "MAX_ATTEMPTS",
+            value = "3",
+            least = "1",
+            most = "" + RetryOverride.MOST_ATTEMPTS,
+            about =
+                "attempts of a job; retries.kinds, retries.queues and the job itself override it")
+        int maxAttempts,
+    @Declared(
+            value = "10s",
+            most = Limits.DELAY_DAYS + "d",
+            about = "longest delay after the first failure; the shortest is half of it")
+        Duration delay,
+    @Declared(
+            value = "12",
+            least = "1",
+            most = "100",
+            about = "factor by which the delay grows with each further failure")
+        double factor,
+    @Declared(
+            value = "15m",
+            most = Limits.DELAY_DAYS + "d",
+            about = "longest delay after any failure")
+        Duration maxDelay) {
+  public RetriesConfig {
+    var unused = new RetryPolicy(delay, factor, maxDelay);
+  }
 
-  static final Setting<Duration> DELAY =
-      Setting.of(
-          "retries.delay",
-          duration(Duration.ZERO, Duration.ofDays(Limits.DELAY_DAYS)),
-          "10s",
-          "longest delay after the first failure; the shortest is half of it");
-
-  static final Setting<Double> FACTOR =
-      Setting.of(
-          "retries.factor",
-          decimal(1, 100),
-          "12",
-          "factor by which the delay grows with each further failure");
-
-  static final Setting<Duration> MAX_DELAY =
-      Setting.of(
-          "retries.maxDelay",
-          duration(Duration.ZERO, Duration.ofDays(Limits.DELAY_DAYS)),
-          "15m",
-          "longest delay after any failure");
-
-  static final Concern CONCERN =
-      new Concern("Retries", List.of(MAX_ATTEMPTS, DELAY, FACTOR, MAX_DELAY), RetriesConfig::read);
-
-  static RetriesConfig read(SettingValues values) {
-    try {
-      return new RetriesConfig(
-          values.get(MAX_ATTEMPTS),
-          new RetryPolicy(values.get(DELAY), values.get(FACTOR), values.get(MAX_DELAY)));
-    } catch (RefusedException wrong) {
-      throw CommandException.misconfigured(wrong);
-    }
+  RetryPolicy policy() {
+    return new RetryPolicy(delay, factor, maxDelay);
   }
 
   RetryDefaults with(List<RetryOverride> kinds, List<RetryOverride> queues) {
     try {
-      return new RetryDefaults(new Retries(maxAttempts, policy), byName(kinds), byName(queues));
+      return new RetryDefaults(new Retries(maxAttempts, policy()), byName(kinds), byName(queues));
     } catch (RefusedException wrong) {
       throw CommandException.misconfigured(wrong);
     }
@@ -75,7 +61,7 @@ public record RetriesConfig(int maxAttempts, RetryPolicy policy) {
     Map<String, Retries> byName = new HashMap<>();
     overrides.forEach(
         each ->
-            byName.put(each.name(), new Retries(each.maxAttempts(), each.delays().over(policy))));
+            byName.put(each.name(), new Retries(each.maxAttempts(), each.delays().over(policy()))));
     return byName;
   }
 }

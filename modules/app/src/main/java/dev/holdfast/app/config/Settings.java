@@ -28,25 +28,43 @@ import org.jspecify.annotations.Nullable;
  * repaired silently.
  */
 public final class Settings {
+  private static final Concern<DatabaseConfig> DATABASE = Concern.of(DatabaseConfig.class);
+  private static final Concern<StorageConfig> STORAGE = Concern.of(StorageConfig.class);
+  private static final Concern<WorkerConfig> WORKER = Concern.of(WorkerConfig.class);
+  private static final Concern<TimingsConfig> TIMINGS = Concern.of(TimingsConfig.class);
+  private static final Concern<BackpressureConfig> BACKPRESSURE =
+      Concern.of(BackpressureConfig.class);
+  private static final Concern<RetriesConfig> RETRIES = Concern.of(RetriesConfig.class);
+  private static final Concern<StepsConfig> STEPS = Concern.of(StepsConfig.class);
+  private static final Concern<WorkspaceConfig> WORKSPACE = Concern.of(WorkspaceConfig.class);
+  private static final Concern<RetentionConfig> RETENTION = Concern.of(RetentionConfig.class);
+  private static final Concern<SupervisorConfig> SUPERVISOR = Concern.of(SupervisorConfig.class);
+  private static final Concern<ServerConfig> SERVER = Concern.of(ServerConfig.class);
+  private static final Concern<TasksConfig> TASKS = Concern.of(TasksConfig.class);
+  private static final Concern<DispatchConfig> DISPATCH = Concern.of(DispatchConfig.class);
+  private static final Concern<MetricsConfig> METRICS = Concern.of(MetricsConfig.class);
+  private static final Concern<ClientConfig> CLIENT = Concern.of(ClientConfig.class);
+  private static final Concern<LogConfig> LOG = Concern.of(LogConfig.class);
+
   /** In the order of the documents. */
-  public static final List<Concern> CONCERNS =
+  public static final List<Concern<?>> CONCERNS =
       List.of(
-          DatabaseConfig.CONCERN,
-          StorageConfig.CONCERN,
-          WorkerConfig.CONCERN,
-          TimingsConfig.CONCERN,
-          BackpressureConfig.CONCERN,
-          RetriesConfig.CONCERN,
-          StepsConfig.CONCERN,
-          WorkspaceConfig.CONCERN,
-          RetentionConfig.CONCERN,
-          SupervisorConfig.CONCERN,
-          ServerConfig.CONCERN,
-          TasksConfig.CONCERN,
-          DispatchConfig.CONCERN,
-          MetricsConfig.CONCERN,
-          ClientConfig.CONCERN,
-          LogConfig.CONCERN);
+          DATABASE,
+          STORAGE,
+          WORKER,
+          TIMINGS,
+          BACKPRESSURE,
+          RETRIES,
+          STEPS,
+          WORKSPACE,
+          RETENTION,
+          SUPERVISOR,
+          SERVER,
+          TASKS,
+          DISPATCH,
+          METRICS,
+          CLIENT,
+          LOG);
 
   private final SettingValues values;
   private final SettingsFile content;
@@ -59,7 +77,7 @@ public final class Settings {
   }
 
   public static Settings load(
-      Map<Setting<?>, String> options, Map<String, String> environment, @Nullable Path file) {
+      Map<String, String> options, Map<String, String> environment, @Nullable Path file) {
     KnownSettings known = new KnownSettings(all().toList());
     SettingValues values = SettingValues.defaults(all().toList());
     SettingsFile content = file == null ? SettingsFile.NONE : SettingsFile.read(file);
@@ -72,44 +90,44 @@ public final class Settings {
     return new Settings(values, content, file);
   }
 
-  public static Stream<Setting<?>> all() {
+  public static Stream<Setting> all() {
     return CONCERNS.stream().flatMap(concern -> concern.settings().stream());
   }
 
   /** The same, except that one setting has the value of another. */
-  public <T> Settings with(Setting<T> setting, Setting<T> like) {
-    return new Settings(values.with(setting, like), content, file);
+  public Settings with(String key, String like) {
+    return new Settings(values.with(key, like), content, file);
   }
 
   // ---- one record for each concern
 
   public DatabaseConfig database() {
-    return DatabaseConfig.read(values);
+    return DATABASE.read(values);
   }
 
   public StorageConfig storage() {
-    return StorageConfig.read(values);
+    return STORAGE.read(values);
   }
 
   public WorkerConfig worker() {
-    return WorkerConfig.read(values);
+    return WORKER.read(values);
   }
 
   public Timings timings() {
-    return TimingsConfig.read(values).timings();
+    return TIMINGS.read(values).timings();
   }
 
   public BackpressureConfig backpressure() {
-    return BackpressureConfig.read(values);
+    return BACKPRESSURE.read(values);
   }
 
   /** For jobs that this process enqueues or settles. */
   public RetryDefaults retries() {
-    return RetriesConfig.read(values).with(content.retriesOfKinds(), content.retriesOfQueues());
+    return RETRIES.read(values).with(content.retriesOfKinds(), content.retriesOfQueues());
   }
 
   public StepsConfig steps() {
-    return StepsConfig.read(values);
+    return STEPS.read(values);
   }
 
   /** Knows the secrets among the settings, and those that runtimes are given. */
@@ -117,39 +135,39 @@ public final class Settings {
     List<String> secrets = new ArrayList<>();
     runtimes().forEach(runtime -> secrets.addAll(runtime.secretValues(System::getenv)));
     all()
-        .filter(setting -> setting.isSecret() && values.isGiven(setting))
-        .forEach(setting -> secrets.add(values.value(setting).text()));
+        .filter(setting -> setting.isSecret() && values.isGiven(setting.key()))
+        .forEach(setting -> secrets.add(values.value(setting.key()).text()));
     return Scrubber.knowing(secrets);
   }
 
   public WorkspaceConfig workspace() {
-    return WorkspaceConfig.read(values);
+    return WORKSPACE.read(values);
   }
 
   public RetentionConfig retention() {
-    return RetentionConfig.read(values);
+    return RETENTION.read(values);
   }
 
   public SupervisorConfig supervisor() {
-    return SupervisorConfig.read(values);
+    return SUPERVISOR.read(values);
   }
 
   public MetricsConfig metrics() {
-    return MetricsConfig.read(values);
+    return METRICS.read(values);
   }
 
   public ClientConfig client() {
-    return ClientConfig.read(values);
+    return CLIENT.read(values);
   }
 
   public LogConfig log() {
-    return LogConfig.read(values);
+    return LOG.read(values);
   }
 
   public ServerOptions server() {
-    ServerConfig server = ServerConfig.read(values);
-    TasksConfig tasks = TasksConfig.read(values);
-    DispatchConfig dispatch = DispatchConfig.read(values);
+    ServerConfig server = SERVER.read(values);
+    TasksConfig tasks = TASKS.read(values);
+    DispatchConfig dispatch = DISPATCH.read(values);
     return ServerOptions.DEFAULT
         .host(server.host())
         .port(server.port())
@@ -162,7 +180,7 @@ public final class Settings {
         .dispatchTo(dispatch.allow())
         .dispatchTimeout(dispatch.timeout())
         .artifacts(storage().artifactsFolder())
-        .statsd(metrics().statsd())
+        .statsd(metrics().target())
         .settings(shown());
   }
 
@@ -192,27 +210,45 @@ public final class Settings {
   // ---- single values
 
   /** For a command that needs one value and must not fail over the rest of its record. */
-  public <T> T get(Setting<T> setting) {
-    return values.get(setting);
+  public <T> T get(String key, Class<T> type) {
+    return type.cast(values.get(key));
   }
 
-  public boolean isGiven(Setting<?> setting) {
-    return values.isGiven(setting);
+  /** The declaration of the setting with this key. */
+  static Setting setting(String key) {
+    return all()
+        .filter(setting -> setting.key().equals(key))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("there is no setting " + key));
+  }
+
+  /** The variable of a setting. */
+  public static String variable(String key) {
+    return setting(key).variable();
+  }
+
+  /** The queues that a worker serves. */
+  public List<String> servedQueues() {
+    return ((List<?>) values.get("worker.queues")).stream().map(String.class::cast).toList();
+  }
+
+  public boolean isGiven(String key) {
+    return values.isGiven(key);
   }
 
   /** Whether no value was given. */
-  public boolean isDefault(Setting<?> setting) {
-    return values.isDefault(setting);
+  public boolean isDefault(String key) {
+    return values.isDefault(key);
   }
 
   /** Whether the value is from the command line. */
-  public boolean isOption(Setting<?> setting) {
-    return values.isOption(setting);
+  public boolean isOption(String key) {
+    return values.isOption(key);
   }
 
   /** The text of a setting and its origin. */
-  SettingValues.Value value(Setting<?> setting) {
-    return values.value(setting);
+  SettingValues.Value value(String key) {
+    return values.value(key);
   }
 
   /** Everything that would keep a process from starting; empty when all is well. */
@@ -241,8 +277,8 @@ public final class Settings {
                     new ShownSetting(
                         setting.key(),
                         setting.variable(),
-                        scrubber.scrub(values.shown(setting)),
-                        values.value(setting).origin(),
+                        scrubber.scrub(values.shown(setting.key())),
+                        values.value(setting.key()).origin(),
                         setting.description())));
     for (ProgramSettings program : programs()) {
       String command = scrubber.scrub(String.join(" ", program.command()));

@@ -3,7 +3,6 @@ package dev.holdfast.app.operate;
 import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.ClientConfig;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -12,6 +11,7 @@ import dev.holdfast.client.operate.HttpOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.operate.LocalOperator;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +42,7 @@ public final class ConnectionOptions {
           ExitCode.USAGE,
           "--server names a server, --database and --folder a database: choose one");
     }
-    return common.with(ClientConfig.URL, server).settings();
+    return common.with("server.url", server).settings();
   }
 
   public Operator open() {
@@ -51,7 +51,7 @@ public final class ConnectionOptions {
 
   public Operator open(Settings settings) {
     if (isRemote(settings)) {
-      return new HttpOperator(settings.get(ClientConfig.URL), apiKey(settings));
+      return new HttpOperator(settings.get("server.url", URI.class), apiKey(settings));
     }
     Access access = Access.open(settings).checked();
     return new LocalOperator(
@@ -61,19 +61,20 @@ public final class ConnectionOptions {
   /** An option overrides the environment and the file. */
   public boolean isRemote(Settings settings) {
     return server != null
-        || (common.database == null && common.folder == null && settings.isGiven(ClientConfig.URL));
+        || (common.database == null && common.folder == null && settings.isGiven("server.url"));
   }
 
   /** No option holds the key itself: other users can read the arguments of a process. */
   public @Nullable String apiKey(Settings settings) {
-    String key = apiKeyFile == null ? settings.get(ClientConfig.API_KEY) : fromFile(apiKeyFile);
+    String key =
+        apiKeyFile == null ? settings.get("server.apiKey", String.class) : fromFile(apiKeyFile);
     if (key.isEmpty()) {
       return null;
     }
     if (!ServerAddress.isKey(key)) {
       throw new CommandException(
           ExitCode.CONFIGURATION,
-          (apiKeyFile == null ? ClientConfig.API_KEY.variable() : apiKeyFile)
+          (apiKeyFile == null ? Settings.variable("server.apiKey") : apiKeyFile)
               + " holds no API key: a key looks like hf_0123456789ab_...");
     }
     return key;

@@ -1,7 +1,6 @@
 package dev.holdfast.app.operate;
 
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.WorkerConfig;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.contract.operate.Operator;
@@ -28,7 +27,7 @@ public final class KnownQueues {
    */
   public static void require(String queue, Operator operator, Settings settings, String otherwise) {
     Limits.queue(queue);
-    Set<String> known = new TreeSet<>(settings.get(WorkerConfig.QUEUES));
+    Set<String> known = new TreeSet<>(settings.servedQueues());
     known.add(Job.DEFAULT_QUEUE);
     settings.queues().forEach(each -> known.add(each.queue()));
     operator.queues().stream().map(QueueStatus::name).forEach(known::add);

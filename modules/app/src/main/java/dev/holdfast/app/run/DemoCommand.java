@@ -4,20 +4,13 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Logs;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.DatabaseConfig;
 import dev.holdfast.app.config.DatabaseUrl;
-import dev.holdfast.app.config.LogConfig;
-import dev.holdfast.app.config.ServerConfig;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.StorageConfig;
-import dev.holdfast.app.config.SupervisorConfig;
-import dev.holdfast.app.config.WorkerConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.demo.Demo;
 import dev.holdfast.app.demo.DemoStage;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.app.setting.Setting;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.queue.schema.Migrations;
@@ -50,8 +43,8 @@ public final class DemoCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
     Settings given = common.settings();
-    Path folder = given.get(StorageConfig.FOLDER);
-    if (given.isGiven(DatabaseConfig.URL) || EmbeddedPostgres.find(folder).isPresent()) {
+    Path folder = given.get("folder", Path.class);
+    if (given.isGiven("database.url") || EmbeddedPostgres.find(folder).isPresent()) {
       int code = play(given, Access.locate(given), signals);
       say("next", "./holdfast jobs list --queue demo", "what became of them");
       say("", "", "the page of your server shows them, too");
@@ -71,7 +64,7 @@ public final class DemoCommand implements Callable<Integer> {
   }
 
   private int play(Settings given, DatabaseUrl url, Signals signals) throws InterruptedException {
-    try (DemoStage stage = DemoStage.in(given.get(StorageConfig.FOLDER))) {
+    try (DemoStage stage = DemoStage.in(given.get("folder", Path.class))) {
       return play(given, url, stage, signals);
     }
   }
@@ -81,7 +74,7 @@ public final class DemoCommand implements Callable<Integer> {
     Path file = stage.settings();
     Settings settings = settings(given, file);
     Logs.configure(settings);
-    ServerMetrics metrics = new ServerMetrics(settings.metrics().statsd());
+    ServerMetrics metrics = new ServerMetrics(settings.metrics().target());
     try (Access access = Access.open(settings, url, metrics)) {
       Migrations.apply(access.dataSource(), access.allowsUnsafe());
       // A server of its own at any free port: another one may run, at an unknown address.
@@ -93,14 +86,18 @@ public final class DemoCommand implements Callable<Integer> {
         metrics.send(() -> Supervision.recovered(supervisor));
         Terminal.println("starting workers ...");
         if (!SuperviseCommand.awaitHealthy(
-            supervisor, signals, settings.get(SupervisorConfig.BOOT_TIMEOUT))) {
+            supervisor, signals, settings.get("supervisor.bootTimeout", Duration.class))) {
           throw new CommandException(
               ExitCode.HANDLERS,
               "the workers of the demo do not become healthy: see 'holdfast logs'");
         }
         boolean stays = Boolean.getBoolean("holdfast.terminal");
         boolean fine =
-            new Demo(access.holdfast(), settings.get(SupervisorConfig.NAME), server.url(), stays)
+            new Demo(
+                    access.holdfast(),
+                    settings.get("supervisor.name", String.class),
+                    server.url(),
+                    stays)
                 .play(stage, signals, TIMEOUT);
         if (signals.await(0)) {
           Terminal.println("stopped before the end");
@@ -115,16 +112,16 @@ public final class DemoCommand implements Callable<Integer> {
   }
 
   private static Settings settings(Settings given, Path file) {
-    Map<Setting<?>, String> options = new HashMap<>();
-    options.put(WorkerConfig.QUEUES, String.join(",", Demo.QUEUE, Demo.AGENT, Demo.RISKY));
+    Map<String, String> options = new HashMap<>();
+    options.put("worker.queues", String.join(",", Demo.QUEUE, Demo.AGENT, Demo.RISKY));
     // Enough for all jobs at once, so that none waits for another.
-    options.put(WorkerConfig.CONCURRENCY, "16");
-    options.put(WorkerConfig.PROCESSES, "1");
-    options.put(SupervisorConfig.NAME, "demo-" + ProcessHandle.current().pid());
-    options.put(StorageConfig.FOLDER, given.get(StorageConfig.FOLDER).toString());
-    options.put(ServerConfig.PORT, "0");
-    options.put(SupervisorConfig.STOP_TIMEOUT, "2s");
-    options.put(LogConfig.LEVEL, "error");
+    options.put("worker.concurrency", "16");
+    options.put("worker.processes", "1");
+    options.put("supervisor.name", "demo-" + ProcessHandle.current().pid());
+    options.put("folder", given.get("folder", Path.class).toString());
+    options.put("server.port", "0");
+    options.put("supervisor.stopTimeout", "2s");
+    options.put("log.level", "error");
     return Settings.load(options, System.getenv(), file);
   }
 

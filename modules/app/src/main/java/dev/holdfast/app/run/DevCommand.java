@@ -4,12 +4,8 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.DatabaseConfig;
 import dev.holdfast.app.config.DatabaseUrl;
-import dev.holdfast.app.config.ServerConfig;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.StorageConfig;
-import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.terminal.Terminal;
@@ -76,15 +72,11 @@ public final class DevCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
     Settings settings =
-        choice
-            .over(common)
-            .with(DatabaseConfig.PORT, port)
-            .with(ServerConfig.PORT, httpPort)
-            .settings();
+        choice.over(common).with("database.port", port).with("server.port", httpPort).settings();
     settings.checkWorker();
     Supervision.check(settings);
     Ports.check(settings.server(), "--http-port");
-    if (settings.isGiven(DatabaseConfig.URL)) {
+    if (settings.isGiven("database.url")) {
       DatabaseUrl url = Access.locate(settings);
       run(settings, url, List.of("database  " + url.shown()), signals);
     } else {
@@ -98,7 +90,7 @@ public final class DevCommand implements Callable<Integer> {
   }
 
   static EmbeddedPostgres embedded(Settings settings) {
-    Path folder = settings.get(StorageConfig.FOLDER);
+    Path folder = settings.get("folder", Path.class);
     if (!Files.exists(folder)) {
       Terminal.println("creating a database in " + folder + " (once, a few seconds) ...");
     }
@@ -107,7 +99,7 @@ public final class DevCommand implements Callable<Integer> {
     return EmbeddedPostgres.start(
         EmbeddedPostgres.Options.in(folder)
             .cache(unpacked == null ? null : Path.of(unpacked))
-            .port(settings.get(DatabaseConfig.PORT))
+            .port(settings.get("database.port", Integer.class))
             .revive(true));
   }
 
@@ -120,7 +112,7 @@ public final class DevCommand implements Callable<Integer> {
 
   private void run(Settings settings, DatabaseUrl url, List<String> database, Signals signals)
       throws InterruptedException {
-    ServerMetrics metrics = new ServerMetrics(settings.metrics().statsd());
+    ServerMetrics metrics = new ServerMetrics(settings.metrics().target());
     try (Access access = Access.open(settings, url, metrics)) {
       Migrations.apply(access.dataSource(), access.allowsUnsafe());
       access.retain(settings);
@@ -158,7 +150,7 @@ public final class DevCommand implements Callable<Integer> {
         DevPrograms programs = new DevPrograms(settings, access, DevCommand::echo)) {
       metrics.send(() -> Supervision.recovered(supervisor));
       SuperviseCommand.awaitHealthy(
-          supervisor, signals, settings.get(SupervisorConfig.BOOT_TIMEOUT));
+          supervisor, signals, settings.get("supervisor.bootTimeout", Duration.class));
       if (rehearse) {
         rehearse(settings, access, signals);
       }

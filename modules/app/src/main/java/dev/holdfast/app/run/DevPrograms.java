@@ -2,9 +2,7 @@ package dev.holdfast.app.run;
 
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.ClientConfig;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.contract.operate.Operator;
@@ -57,10 +55,10 @@ final class DevPrograms implements AutoCloseable {
       return;
     }
     Map<String, String> environment = new HashMap<>(System.getenv());
-    environment.put(ClientConfig.URL.variable(), server);
+    environment.put(Settings.variable("server.url"), server);
     String apiKey = apiKey();
     if (!apiKey.isEmpty()) {
-      environment.put(ClientConfig.API_KEY.variable(), apiKey);
+      environment.put(Settings.variable("server.apiKey"), apiKey);
     }
     for (int number = 0; number < commands.size(); number++) {
       start("with:" + number, commands.get(number), environment);
@@ -73,7 +71,7 @@ final class DevPrograms implements AutoCloseable {
    * user would need one.
    */
   private String apiKey() {
-    String given = settings.get(ClientConfig.API_KEY);
+    String given = settings.get("server.apiKey", String.class);
     if (!given.isEmpty() || !access.holdfast().store().admin().hasKeys()) {
       return given;
     }
@@ -84,7 +82,7 @@ final class DevPrograms implements AutoCloseable {
   }
 
   private void start(String name, String command, Map<String, String> environment) {
-    Duration stopTimeout = settings.get(SupervisorConfig.STOP_TIMEOUT);
+    Duration stopTimeout = settings.get("supervisor.stopTimeout", Duration.class);
     List<String> shell = List.of("/bin/sh", "-c", command);
     try {
       ProcessTree tree =

@@ -4,7 +4,6 @@ import dev.holdfast.app.cli.CommonOptions;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.ServerConfig;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.terminal.Terminal;
@@ -44,8 +43,7 @@ public final class ServerCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
-    Settings settings =
-        common.with(ServerConfig.HOST, host).with(ServerConfig.PORT, port).settings();
+    Settings settings = common.with("server.host", host).with("server.port", port).settings();
     ServerOptions options = settings.server();
     Ports.check(options, "--port");
     ServerMetrics metrics = new ServerMetrics(options.statsd());

@@ -5,7 +5,6 @@ import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
 import dev.holdfast.app.config.DatabaseUrl;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.SupervisorConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -53,10 +52,10 @@ public final class SuperviseCommand implements Callable<Integer> {
                 url,
                 examples ? List.of(BundledKinds.EXAMPLES) : List.of(),
                 SuperviseCommand::echo);
-        ServerMetrics metrics = new ServerMetrics(settings.metrics().statsd())) {
+        ServerMetrics metrics = new ServerMetrics(settings.metrics().target())) {
       metrics.send(() -> Supervision.recovered(supervisor));
       String about = Supervision.describe(settings);
-      Duration boot = settings.get(SupervisorConfig.BOOT_TIMEOUT);
+      Duration boot = settings.get("supervisor.bootTimeout", Duration.class);
       Terminal.println(
           (awaitHealthy(supervisor, signals, boot) ? "ready: " : "not all workers are healthy: ")
               + about
@@ -66,7 +65,7 @@ public final class SuperviseCommand implements Callable<Integer> {
           throw new CommandException(
               ExitCode.REFUSED,
               "another supervisor has taken the name of this one: give each its own with "
-                  + SupervisorConfig.NAME.variable());
+                  + Settings.variable("supervisor.name"));
         }
       }
       Terminal.println("stopping; a second signal ends it at once");

@@ -5,8 +5,6 @@ import dev.holdfast.app.cli.Logs;
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
 import dev.holdfast.app.config.Settings;
-import dev.holdfast.app.config.SupervisorConfig;
-import dev.holdfast.app.config.WorkerConfig;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
@@ -40,9 +38,7 @@ public final class SupervisedWorker {
               after(arguments, "--component"),
               Integer.parseInt(after(arguments, "--incarnation")));
       Settings settings =
-          new CommonOptions()
-              .settings()
-              .with(WorkerConfig.SHUTDOWN_TIMEOUT, SupervisorConfig.STOP_TIMEOUT);
+          new CommonOptions().settings().with("worker.shutdownTimeout", "supervisor.stopTimeout");
       boolean paused = arguments.contains("--paused");
       try (UnderSupervision side = UnderSupervision.begin(signals, place, paused, settings)) {
         serve(side, place, settings, signals, BundledKinds.named(arguments));

@@ -1,7 +1,6 @@
 package dev.holdfast.app.run;
 
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.DatabaseConfig;
 import dev.holdfast.app.config.DatabaseUrl;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.config.SupervisorConfig;
@@ -36,7 +35,7 @@ public final class Supervision {
   public static List<Served> served(Settings settings) {
     WorkerConfig worker = settings.worker();
     Map<String, Served> served = new LinkedHashMap<>();
-    if (settings.queues().isEmpty() || !settings.isDefault(WorkerConfig.QUEUES)) {
+    if (settings.queues().isEmpty() || !settings.isDefault("worker.queues")) {
       worker
           .queues()
           .forEach(
@@ -44,7 +43,7 @@ public final class Supervision {
                   served.put(queue, new Served(queue, worker.processes(), worker.concurrency())));
     }
     for (QueueSettings queue : settings.queues()) {
-      if (settings.isOption(WorkerConfig.QUEUES) && !served.containsKey(queue.queue())) {
+      if (settings.isOption("worker.queues") && !served.containsKey(queue.queue())) {
         continue;
       }
       served.put(
@@ -115,11 +114,11 @@ public final class Supervision {
 
   private static Map<String, String> environment(Settings settings, DatabaseUrl url, Served queue) {
     Map<String, String> environment = new HashMap<>(settings.optionsAsVariables());
-    environment.put(DatabaseConfig.URL.variable(), url.jdbc());
-    environment.put(DatabaseConfig.USER.variable(), url.user());
-    environment.put(DatabaseConfig.PASSWORD.variable(), url.password());
-    environment.put(WorkerConfig.QUEUES.variable(), queue.queue());
-    environment.put(WorkerConfig.CONCURRENCY.variable(), Integer.toString(queue.concurrency()));
+    environment.put(Settings.variable("database.url"), url.jdbc());
+    environment.put(Settings.variable("database.user"), url.user());
+    environment.put(Settings.variable("database.password"), url.password());
+    environment.put(Settings.variable("worker.queues"), queue.queue());
+    environment.put(Settings.variable("worker.concurrency"), Integer.toString(queue.concurrency()));
     return environment;
   }
 
@@ -130,7 +129,7 @@ public final class Supervision {
         .filter(Supervision::isForWorkersToo)
         .forEach(arguments::add);
     arguments.add("-XX:+ExitOnOutOfMemoryError");
-    arguments.addAll(settings.worker().javaOptions());
+    arguments.addAll(settings.worker().optionsOfJava());
     arguments.addAll(
         List.of("-cp", System.getProperty("java.class.path"), SupervisedWorker.class.getName()));
     bundled.forEach(some -> arguments.add(some.option()));
@@ -158,6 +157,6 @@ public final class Supervision {
         config.restarts(),
         Path.of("").toAbsolutePath(),
         config.logsFolder(),
-        config.logBytes());
+        config.logSize());
   }
 }

@@ -1,7 +1,6 @@
 package dev.holdfast.app.run;
 
 import dev.holdfast.app.cli.CommonOptions;
-import dev.holdfast.app.config.WorkerConfig;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -23,7 +22,7 @@ final class WorkerChoice {
 
   CommonOptions over(CommonOptions common) {
     return common
-        .with(WorkerConfig.QUEUES, queues == null ? null : String.join(",", queues))
-        .with(WorkerConfig.CONCURRENCY, concurrency);
+        .with("worker.queues", queues == null ? null : String.join(",", queues))
+        .with("worker.concurrency", concurrency);
   }
 }

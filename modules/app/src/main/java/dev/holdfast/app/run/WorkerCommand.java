@@ -2,12 +2,12 @@ package dev.holdfast.app.run;
 
 import dev.holdfast.app.cli.Signals;
 import dev.holdfast.app.config.Access;
-import dev.holdfast.app.config.ClientConfig;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.demo.BundledKinds;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.client.worker.HttpSource;
+import java.net.URI;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +48,7 @@ public final class WorkerCommand implements Callable<Integer> {
     settings.checkWorker();
     if (reach.isRemote(settings)) {
       try (HttpSource server =
-              HttpSource.to(settings.get(ClientConfig.URL), reach.apiKey(settings));
+              HttpSource.to(settings.get("server.url", URI.class), reach.apiKey(settings));
           WorkerProcess worker = WorkerProcess.start(settings, server, component, bundled)) {
         worker.serve(settings, signals);
       }

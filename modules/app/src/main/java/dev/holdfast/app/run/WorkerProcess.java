@@ -205,12 +205,12 @@ final class WorkerProcess implements AutoCloseable {
         config.cacheFolder(),
         gitEnvironment(),
         config.gitTimeout(),
-        config.patchBytes());
+        Math.toIntExact(config.patchSize()));
   }
 
   /** Returns when a signal arrives. */
   void serve(Settings settings, Signals signals) throws InterruptedException {
-    ServerOptions.Statsd statsd = settings.metrics().statsd();
+    ServerOptions.Statsd statsd = settings.metrics().target();
     if (statsd == null) {
       awaitEnd(signals);
       return;

@@ -15,13 +15,15 @@ import java.util.function.Function;
  * @param expected completes the sentence "... is expected"
  * @param parse throws IllegalArgumentException when the text is no such value
  */
-public record SettingType<T>(String expected, Function<String, T> parse) {
+record SettingType<T>(String expected, Function<String, T> parse) {
   /** The longest duration of most settings. */
-  public static final Duration YEAR = Duration.ofDays(365);
+  private static final Duration YEAR = Duration.ofDays(365);
 
-  public static final SettingType<String> TEXT = new SettingType<>("text", text -> text);
+  private static final int MOST = 1_000_000;
 
-  public static final SettingType<Boolean> FLAG =
+  private static final SettingType<String> TEXT = new SettingType<>("text", text -> text);
+
+  private static final SettingType<Boolean> FLAG =
       new SettingType<>(
           "true or false",
           text ->
@@ -31,23 +33,71 @@ public record SettingType<T>(String expected, Function<String, T> parse) {
                 default -> throw new IllegalArgumentException(text);
               });
 
-  public static final SettingType<Path> PATH = new SettingType<>("a path", SettingType::path);
+  private static final SettingType<Path> PATH = new SettingType<>("a path", SettingType::path);
 
   /** The address of a server, without anything that could follow it. */
-  public static final SettingType<URI> SERVER_URL =
+  private static final SettingType<URI> SERVER_URL =
       new SettingType<>("a URL such as https://jobs.example.org", SettingType::serverUrl);
 
-  /** In the file a list or text with commas, in a variable text with commas. */
-  public static final SettingType<List<String>> LIST =
-      new SettingType<>("a list", SettingType::list);
+  private static final SettingType<String> ADDRESS =
+      new SettingType<>("an address such as 127.0.0.1 or 0.0.0.0", SettingType::address);
 
-  public static SettingType<Integer> whole(int least, int most) {
+  /** In the file a list or text with commas, in a variable text with commas. */
+  static final SettingType<List<String>> LIST = new SettingType<>("a list", SettingType::list);
+
+  /** The type of a component, within the limits that are declared for it. */
+  static SettingType<?> of(Class<?> type, Declared declared) {
+    return switch (declared.form()) {
+      case ADDRESS -> ADDRESS;
+      case HOSTS -> HostNames.WITHOUT_PORTS;
+      case HOSTS_AND_PORTS -> HostNames.WITH_PORTS;
+      case HOST_AND_PORT -> HostNames.WITH_PORT;
+      case BY_TYPE -> byType(type, declared);
+    };
+  }
+
+  private static SettingType<?> byType(Class<?> type, Declared declared) {
+    if (type.isEnum()) {
+      return oneOf(type);
+    }
+    return switch (type.getSimpleName()) {
+      case "String" -> declared.oneOf().length > 0 ? oneOf(declared.oneOf()) : TEXT;
+      case "boolean" -> FLAG;
+      case "int", "Integer" -> whole(number(declared.least(), 0), number(declared.most(), MOST));
+      case "double" -> decimal(number(declared.least(), 0), number(declared.most(), MOST));
+      case "long" -> size(Sizes.parse(declared.least()), Sizes.parse(declared.most()));
+      case "Duration" ->
+          duration(
+              declared.least().isEmpty() ? Duration.ZERO : Durations.parse(declared.least()),
+              declared.most().isEmpty() ? YEAR : Durations.parse(declared.most()));
+      case "Path" -> PATH;
+      case "URI" -> SERVER_URL;
+      case "List" -> LIST;
+      default -> throw new IllegalArgumentException("a setting cannot be a " + type);
+    };
+  }
+
+  private static int number(String text, int otherwise) {
+    return text.isEmpty() ? otherwise : Integer.parseInt(text);
+  }
+
+  /** The constants of an enum, in small letters. */
+  private static SettingType<Object> oneOf(Class<?> type) {
+    List<Object> constants = List.of(type.getEnumConstants());
+    List<String> words =
+        constants.stream().map(each -> each.toString().toLowerCase(Locale.ROOT)).toList();
+    SettingType<String> word = oneOf(words.toArray(String[]::new));
+    return new SettingType<>(
+        word.expected(), text -> constants.get(words.indexOf(word.parse().apply(text))));
+  }
+
+  private static SettingType<Integer> whole(int least, int most) {
     return limited(
         "a whole number from %d to %d".formatted(least, most), Integer::valueOf, least, most);
   }
 
   /** The limits are whole numbers, the value need not be. */
-  public static SettingType<Double> decimal(int least, int most) {
+  private static SettingType<Double> decimal(int least, int most) {
     return limited(
         "a number from %d to %d".formatted(least, most),
         Double::valueOf,
@@ -55,7 +105,7 @@ public record SettingType<T>(String expected, Function<String, T> parse) {
         (double) most);
   }
 
-  public static SettingType<Duration> duration(Duration least, Duration most) {
+  private static SettingType<Duration> duration(Duration least, Duration most) {
     return limited(
         "a duration from %s to %s, such as 250ms, 30s or 5m,"
             .formatted(Durations.compact(least), Durations.compact(most)),
@@ -65,7 +115,7 @@ public record SettingType<T>(String expected, Function<String, T> parse) {
   }
 
   /** A number of bytes. */
-  public static SettingType<Long> size(long least, long most) {
+  private static SettingType<Long> size(long least, long most) {
     return limited(
         "a size from %s to %s, such as 10MB,".formatted(Sizes.text(least), Sizes.text(most)),
         Sizes::parse,
@@ -73,7 +123,7 @@ public record SettingType<T>(String expected, Function<String, T> parse) {
         most);
   }
 
-  public static SettingType<String> oneOf(String... words) {
+  private static SettingType<String> oneOf(String... words) {
     List<String> known = List.of(words);
     return new SettingType<>(
         "one of " + String.join(", ", known),
@@ -113,6 +163,13 @@ public record SettingType<T>(String expected, Function<String, T> parse) {
     } catch (InvalidPathException invalid) {
       throw new IllegalArgumentException(text, invalid);
     }
+  }
+
+  private static String address(String text) {
+    if (text.isEmpty()) {
+      throw new IllegalArgumentException(text);
+    }
+    return text;
   }
 
   private static URI serverUrl(String text) {

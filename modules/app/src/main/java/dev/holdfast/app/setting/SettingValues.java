@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
@@ -25,112 +25,116 @@ public final class SettingValues {
   /** A text and its origin. */
   public record Value(String text, String origin) {}
 
-  private final Map<Setting<?>, Value> values;
+  private final Map<String, Setting> settings;
+  private final Map<String, Value> values;
 
-  private SettingValues(Map<Setting<?>, Value> values) {
+  private SettingValues(Map<String, Setting> settings, Map<String, Value> values) {
+    this.settings = settings;
     this.values = values;
   }
 
-  public static SettingValues defaults(Iterable<Setting<?>> settings) {
-    Map<Setting<?>, Value> values = new HashMap<>();
-    settings.forEach(setting -> values.put(setting, new Value(setting.defaultText(), DEFAULT)));
-    return new SettingValues(values);
+  public static SettingValues defaults(List<Setting> settings) {
+    Map<String, Setting> byKey = new HashMap<>();
+    Map<String, Value> values = new HashMap<>();
+    for (Setting setting : settings) {
+      byKey.put(setting.key(), setting);
+      values.put(setting.key(), new Value(setting.defaultText(), DEFAULT));
+    }
+    return new SettingValues(byKey, values);
+  }
+
+  public Setting setting(String key) {
+    Setting setting = settings.get(key);
+    if (setting == null) {
+      throw new IllegalArgumentException("there is no setting " + key);
+    }
+    return setting;
   }
 
   /**
    * @param file the origin that is shown for these values
    */
-  public void putFromFile(Setting<?> setting, String text, String file) {
-    values.put(setting, new Value(text, file));
+  public void putFromFile(String key, String text, String file) {
+    put(key, text, file);
   }
 
-  public void putFromEnvironment(Setting<?> setting, String text) {
-    values.put(setting, new Value(setting.fromVariable(text), ENVIRONMENT));
+  public void putFromEnvironment(String key, String text) {
+    put(key, setting(key).fromVariable(text), ENVIRONMENT);
   }
 
-  public void putFromOption(Setting<?> setting, String text) {
-    values.put(setting, new Value(text, OPTION));
+  public void putFromOption(String key, String text) {
+    put(key, text, OPTION);
   }
 
   /** Replaces the default, but no value that was given. */
-  public void putDefault(Setting<?> setting, String text, String origin) {
-    if (isDefault(setting)) {
-      values.put(setting, new Value(text, origin));
+  public void putDefault(String key, String text, String origin) {
+    if (isDefault(key)) {
+      put(key, text, origin);
     }
+  }
+
+  private void put(String key, String text, String origin) {
+    values.put(setting(key).key(), new Value(text, origin));
   }
 
   /** A copy in which one setting has the value of another. */
-  public <T> SettingValues with(Setting<T> setting, Setting<T> like) {
-    Map<Setting<?>, Value> changed = new HashMap<>(values);
-    changed.put(setting, value(like));
-    return new SettingValues(changed);
+  public SettingValues with(String key, String like) {
+    Map<String, Value> changed = new HashMap<>(values);
+    changed.put(setting(key).key(), value(like));
+    return new SettingValues(settings, changed);
   }
 
-  public Value value(Setting<?> setting) {
-    Value value = values.get(setting);
-    if (value == null) {
-      throw new IllegalStateException("no value for " + setting);
-    }
-    return value;
+  public Value value(String key) {
+    return Objects.requireNonNull(values.get(setting(key).key()));
   }
 
-  public boolean isGiven(Setting<?> setting) {
-    return !value(setting).text().isBlank();
+  String text(String key) {
+    return value(key).text();
   }
 
-  public boolean isDefault(Setting<?> setting) {
-    return value(setting).origin().equals(DEFAULT);
+  public boolean isGiven(String key) {
+    return !text(key).isBlank();
   }
 
-  public boolean isOption(Setting<?> setting) {
-    return value(setting).origin().equals(OPTION);
+  public boolean isDefault(String key) {
+    return value(key).origin().equals(DEFAULT);
   }
 
-  public void forEachOption(BiConsumer<Setting<?>, String> action) {
+  public boolean isOption(String key) {
+    return value(key).origin().equals(OPTION);
+  }
+
+  public void forEachOption(BiConsumer<Setting, String> action) {
     values.forEach(
-        (setting, value) -> {
+        (key, value) -> {
           if (value.origin().equals(OPTION)) {
-            action.accept(setting, value.text());
+            action.accept(setting(key), value.text());
           }
         });
   }
 
-  public <T> T get(Setting<T> setting) {
+  public Object get(String key) {
+    Setting setting = setting(key);
     try {
-      return setting.parse(value(setting).text());
+      return setting.parse(text(key));
     } catch (IllegalArgumentException | ArithmeticException wrong) {
-      throw wrong(setting, setting.expected());
+      throw wrong(key, setting.expected());
     }
   }
 
-  /** Empty when the setting has no value. */
-  public <T> Optional<T> find(Setting<T> setting) {
-    return isGiven(setting) ? Optional.of(get(setting)) : Optional.empty();
-  }
-
-  public <T> T getOr(Setting<T> setting, Supplier<T> otherwise) {
-    return isGiven(setting) ? get(setting) : otherwise.get();
-  }
-
-  public CommandException wrong(Setting<?> setting, String expected) {
+  public CommandException wrong(String key, String expected) {
     return new CommandException(
         ExitCode.CONFIGURATION,
         "%s (%s) is '%s' by %s: %s is expected"
-            .formatted(
-                setting.key(),
-                setting.variable(),
-                shown(setting),
-                value(setting).origin(),
-                expected));
+            .formatted(key, setting(key).variable(), shown(key), value(key).origin(), expected));
   }
 
   /** The text without secrets. */
-  public String shown(Setting<?> setting) {
-    String text = value(setting).text();
-    if (setting.isSecret()) {
-      return text.isEmpty() ? "" : "***";
+  public String shown(String key) {
+    if (setting(key).isSecret()) {
+      return text(key).isEmpty() ? "" : "***";
     }
-    return withoutPasswords(text);
+    return withoutPasswords(text(key));
   }
 
   /** Any text may be a URL with a password, also one that is refused. */
@@ -141,17 +145,17 @@ public final class SettingValues {
   }
 
   /** Everything that is wrong: first single values, then values that contradict each other. */
-  public List<String> problems(List<Concern> concerns) {
+  public List<String> problems(List<Concern<?>> concerns) {
     Set<String> problems = new LinkedHashSet<>();
-    for (Concern concern : concerns) {
+    for (Concern<?> concern : concerns) {
       int before = problems.size();
-      for (Setting<?> setting : concern.settings()) {
-        collect(
-            problems,
-            () -> isGiven(setting) || !setting.defaultText().isEmpty() ? get(setting) : "");
+      for (Setting setting : concern.settings()) {
+        if (isGiven(setting.key()) || !setting.defaultText().isEmpty()) {
+          collect(problems, () -> get(setting.key()));
+        }
       }
       if (problems.size() == before) {
-        collect(problems, () -> concern.read().apply(this));
+        collect(problems, () -> concern.read(this));
       }
     }
     return List.copyOf(problems);

@@ -53,7 +53,8 @@ class DeployFilesTest {
       if (arguments.getFirst().equals("supervise")) {
         assertThat(grace)
             .as(name)
-            .isGreaterThanOrEqualTo(settings.get(SupervisorConfig.STOP_TIMEOUT).plus(TO_LEAVE));
+            .isGreaterThanOrEqualTo(
+                settings.get("supervisor.stopTimeout", Duration.class).plus(TO_LEAVE));
       }
     }
   }
@@ -104,7 +105,7 @@ class DeployFilesTest {
     assertThat(texts(services.get("server").get("healthcheck").get("test")).getLast())
         .isEqualTo("http://127.0.0.1:" + PORT + "/health");
     assertThat(texts(services.get("server").get("ports"))).containsExactly("127.0.0.1:8420:8420");
-    assertThat(ServerConfig.PORT.defaultText()).isEqualTo("" + PORT);
+    assertThat(Settings.setting("server.port").defaultText()).isEqualTo("" + PORT);
   }
 
   private static String version() throws IOException {

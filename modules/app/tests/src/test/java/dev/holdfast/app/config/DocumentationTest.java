@@ -46,14 +46,14 @@ class DocumentationTest {
     return Files.readString(ROOT.resolve(name));
   }
 
-  static Stream<Concern> concerns() {
+  static Stream<Concern<?>> concerns() {
     return Settings.CONCERNS.stream();
   }
 
   /** A failure shows the table as it should be. */
   @ParameterizedTest
   @MethodSource("concerns")
-  void the_settings_of_a_concern_are_documented(Concern concern) throws IOException {
+  void the_settings_of_a_concern_are_documented(Concern<?> concern) throws IOException {
     StringBuilder table =
         new StringBuilder("## " + concern.name() + "\n\n")
             .append("| key | variable | default | value | meaning |\n|---|---|---|---|---|\n");
@@ -61,7 +61,7 @@ class DocumentationTest {
     assertThat(page("docs/settings.md")).contains(table);
   }
 
-  private static String row(Setting<?> setting) {
+  private static String row(Setting setting) {
     String unit = setting.unit() == null ? "" : " (" + setting.unit() + ")";
     return "| `%s` | `%s`%s | %s | %s | %s |\n"
         .formatted(

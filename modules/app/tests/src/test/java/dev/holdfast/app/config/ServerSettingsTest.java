@@ -131,7 +131,7 @@ class ServerSettingsTest {
               agent: {command: [agent, --api-key, verysecret]}
             """);
     Settings settings =
-        Settings.load(Map.of(ServerConfig.PORT, "0"), Map.of("MAX_CONCURRENCY", "3"), file);
+        Settings.load(Map.of("server.port", "0"), Map.of("MAX_CONCURRENCY", "3"), file);
     List<ShownSetting> shown = settings.server().settings();
     assertThat(shown).hasSize((int) Settings.all().count() + 2);
     assertThat(shown)
@@ -141,19 +141,19 @@ class ServerSettingsTest {
                 "HOLDFAST_SERVER_PORT",
                 "0",
                 "option",
-                ServerConfig.PORT.description()),
+                Settings.setting("server.port").description()),
             new ShownSetting(
                 "worker.concurrency",
                 "MAX_CONCURRENCY",
                 "3",
                 "environment",
-                WorkerConfig.CONCURRENCY.description()),
+                Settings.setting("worker.concurrency").description()),
             new ShownSetting(
                 "database.url",
                 "HOLDFAST_DATABASE_URL",
                 "postgres://ada:***@db/jobs",
                 "" + file,
-                DatabaseConfig.URL.description()),
+                Settings.setting("database.url").description()),
             new ShownSetting(
                 "handlers.clip",
                 "",

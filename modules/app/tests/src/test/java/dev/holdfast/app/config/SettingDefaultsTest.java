@@ -99,11 +99,11 @@ class SettingDefaultsTest {
     "log.format, text, HOLDFAST_LOG_FORMAT"
   })
   void the_default_is(String key, String value, String variable) {
-    Setting<?> setting =
+    Setting setting =
         Settings.all().filter(each -> each.key().equals(key)).findFirst().orElseThrow();
     assertThat(setting.variable()).isEqualTo(variable);
     assertThat(setting.defaultText()).isEqualTo(value);
-    assertThat(NONE_GIVEN.value(setting)).isEqualTo(new SettingValues.Value(value, "default"));
+    assertThat(NONE_GIVEN.value(key)).isEqualTo(new SettingValues.Value(value, "default"));
   }
 
   @Test
@@ -130,7 +130,7 @@ class SettingDefaultsTest {
                 List.of("default"),
                 WorkerOptions.DEFAULT_CONCURRENCY,
                 1,
-                List.of(),
+                "",
                 WorkerOptions.DEFAULT_POLL,
                 WorkerOptions.DEFAULT_SHUTDOWN_TIMEOUT,
                 WorkerOptions.DEFAULT_UNKNOWN_KINDS,

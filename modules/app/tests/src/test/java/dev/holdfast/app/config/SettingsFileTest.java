@@ -146,7 +146,7 @@ class SettingsFileTest {
     Path yaml =
         Files.writeString(
             folder.resolve("holdfast.yaml"), "queues: {tag: {processes: 2}, library: {}}");
-    Settings settings = Settings.load(Map.of(WorkerConfig.QUEUES, "tag,mail"), Map.of(), yaml);
+    Settings settings = Settings.load(Map.of("worker.queues", "tag,mail"), Map.of(), yaml);
     assertThat(Supervision.served(settings))
         .containsExactlyInAnyOrder(
             new Supervision.Served("tag", 2, 10), new Supervision.Served("mail", 1, 10));

@@ -37,17 +37,17 @@ class SettingsTest {
     Map<String, String> environment = Map.of("MAX_CONCURRENCY", "4");
 
     Settings fromFile = Settings.load(Map.of(), Map.of(), file);
-    assertThat(fromFile.get(WorkerConfig.CONCURRENCY)).isEqualTo(3);
-    assertThat(fromFile.get(WorkerConfig.QUEUES)).containsExactly("a", "b");
-    assertThat(fromFile.value(WorkerConfig.QUEUES).origin()).isEqualTo(file.toString());
+    assertThat(fromFile.get("worker.concurrency", Integer.class)).isEqualTo(3);
+    assertThat(fromFile.servedQueues()).containsExactly("a", "b");
+    assertThat(fromFile.value("worker.queues").origin()).isEqualTo(file.toString());
 
     Settings fromEnvironment = Settings.load(Map.of(), environment, file);
-    assertThat(fromEnvironment.get(WorkerConfig.CONCURRENCY)).isEqualTo(4);
-    assertThat(fromEnvironment.value(WorkerConfig.CONCURRENCY).origin()).isEqualTo("environment");
+    assertThat(fromEnvironment.get("worker.concurrency", Integer.class)).isEqualTo(4);
+    assertThat(fromEnvironment.value("worker.concurrency").origin()).isEqualTo("environment");
 
-    Settings fromOption = Settings.load(Map.of(WorkerConfig.CONCURRENCY, "5"), environment, file);
-    assertThat(fromOption.get(WorkerConfig.CONCURRENCY)).isEqualTo(5);
-    assertThat(fromOption.value(WorkerConfig.CONCURRENCY).origin()).isEqualTo("option");
+    Settings fromOption = Settings.load(Map.of("worker.concurrency", "5"), environment, file);
+    assertThat(fromOption.get("worker.concurrency", Integer.class)).isEqualTo(5);
+    assertThat(fromOption.value("worker.concurrency").origin()).isEqualTo("option");
   }
 
   @Test
@@ -63,7 +63,7 @@ class SettingsTest {
     assertThatThrownBy(() -> with(Map.of("HOLDFAST_WORKER_QUEUE", "mail")))
         .isInstanceOf(CommandException.class)
         .hasMessageContaining("did you mean 'HOLDFAST_WORKER_QUEUES'?");
-    assertThat(with(Map.of("PATH", "/bin")).get(WorkerConfig.QUEUES)).containsExactly("default");
+    assertThat(with(Map.of("PATH", "/bin")).servedQueues()).containsExactly("default");
   }
 
   @Test
@@ -88,7 +88,7 @@ class SettingsTest {
         .isEqualTo(Duration.ofSeconds(6));
     Settings preset = with(Map.of("HOLDFAST_TIMINGS_PRESET", "production"));
     assertThat(preset.timings()).isEqualTo(Timings.preset("production"));
-    assertThat(preset.value(TimingsConfig.LEASE_TIMEOUT))
+    assertThat(preset.value("timings.leaseTimeout"))
         .isEqualTo(new SettingValues.Value("5m", "preset production"));
     assertThat(
             with(Map.of("HOLDFAST_TIMINGS_PRESET", "production", "LEASE_TIMEOUT_SEC", "100"))
@@ -116,8 +116,8 @@ class SettingsTest {
 
   @Test
   void a_variable_follows_from_the_key_unless_the_requirements_name_it() {
-    assertThat(ServerConfig.PUBLIC_URL.variable()).isEqualTo("HOLDFAST_SERVER_PUBLIC_URL");
-    assertThat(StorageConfig.FOLDER.variable()).isEqualTo("HOLDFAST_FOLDER");
+    assertThat(Settings.variable("server.publicUrl")).isEqualTo("HOLDFAST_SERVER_PUBLIC_URL");
+    assertThat(Settings.variable("folder")).isEqualTo("HOLDFAST_FOLDER");
     assertThat(
             Settings.all()
                 .map(Setting::variable)
@@ -186,9 +186,9 @@ class SettingsTest {
 
   @Test
   void a_size_is_read_with_its_unit() throws IOException {
-    assertThat(file("supervisor: {logSize: 3MB}").supervisor().logBytes()).isEqualTo(3 << 20);
-    assertThat(file("supervisor: {logSize: 2048kB}").supervisor().logBytes()).isEqualTo(2 << 20);
-    assertThat(file("supervisor: {logSize: 1GB}").supervisor().logBytes()).isEqualTo(1 << 30);
+    assertThat(file("supervisor: {logSize: 3MB}").supervisor().logSize()).isEqualTo(3 << 20);
+    assertThat(file("supervisor: {logSize: 2048kB}").supervisor().logSize()).isEqualTo(2 << 20);
+    assertThat(file("supervisor: {logSize: 1GB}").supervisor().logSize()).isEqualTo(1 << 30);
   }
 
   @Test

@@ -1,6 +1,5 @@
-package dev.holdfast.app.config;
+package dev.holdfast.app.setting;
 
-import dev.holdfast.app.setting.SettingType;
 import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Set;
@@ -9,7 +8,7 @@ import java.util.regex.Pattern;
 /** Names of hosts, as settings list them. */
 final class HostNames {
   /** The host is group 1, its port group 2. */
-  static final Pattern PATTERN =
+  private static final Pattern PATTERN =
       Pattern.compile("(\\[[0-9a-f:.]+\\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)(?::(\\d{1,5}))?");
 
   static final SettingType<Set<String>> WITHOUT_PORTS =
@@ -18,7 +17,21 @@ final class HostNames {
   static final SettingType<Set<String>> WITH_PORTS =
       new SettingType<>("a list of host or host:port", text -> parse(text, true));
 
+  static final SettingType<String> WITH_PORT =
+      new SettingType<>("host:port, such as 127.0.0.1:8125,", HostNames::one);
+
   private HostNames() {}
+
+  private static String one(String text) {
+    var match = PATTERN.matcher(text.toLowerCase(Locale.ROOT));
+    if (match.matches() && match.group(2) != null) {
+      int port = Integer.parseInt(match.group(2));
+      if (port >= 1 && port <= 65_535) {
+        return match.group();
+      }
+    }
+    throw new IllegalArgumentException(text);
+  }
 
   private static Set<String> parse(String text, boolean mayHavePort) {
     Set<String> hosts = new LinkedHashSet<>();
