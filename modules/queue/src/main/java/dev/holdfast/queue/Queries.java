@@ -281,6 +281,18 @@ public final class Queries {
         });
   }
 
+  /** From the claim to the end, of those of these attempts that have ended. */
+  public Map<Lease, Duration> runTimes(List<Lease> leases) {
+    return leases.isEmpty()
+        ? Map.of()
+        : database.run("runTimes", connection -> JobStates.runTimes(connection, leases));
+  }
+
+  /** How many attempts workers over HTTP hold, pulled or pushed. */
+  public long heldOverHttp() {
+    return database.run("heldOverHttp", JobStates::heldOverHttp);
+  }
+
   /** How an attempt ended that did not succeed. */
   public Optional<Attempt> ended(Lease lease) {
     return database.run("ended", connection -> JobStates.ended(connection, lease));

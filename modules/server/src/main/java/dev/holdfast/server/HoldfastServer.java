@@ -38,6 +38,7 @@ import dev.holdfast.server.http.TlsFiles;
 import dev.holdfast.server.http.WatchedConnectionSelector;
 import dev.holdfast.server.live.Diagnostics;
 import dev.holdfast.server.live.LiveFeeds;
+import dev.holdfast.server.metrics.CountReporter;
 import dev.holdfast.server.metrics.ProcessMetrics;
 import dev.holdfast.server.metrics.QueueDepths;
 import dev.holdfast.server.metrics.ServerMetrics;
@@ -136,7 +137,7 @@ public final class HoldfastServer implements AutoCloseable {
     Metrics workerMetrics = new Metrics();
     DatabaseSubscription subscription = store.notifier().subscribeToDatabase();
     Metrics remoteMetrics = new Metrics();
-    RemoteAttempts attempts = new RemoteAttempts(remoteMetrics, options.timings().lease());
+    RemoteAttempts attempts = new RemoteAttempts(remoteMetrics, store.queries()::runTimes);
     LongPollBroker longPolls = new LongPollBroker(store.jobs(), subscription, attempts);
     WakeUps wakeUps = new WakeUps(subscription);
     HeartbeatBatcher heartbeats = new HeartbeatBatcher(store.jobs(), System::nanoTime);
@@ -222,9 +223,12 @@ public final class HoldfastServer implements AutoCloseable {
     metrics.addWorker(workerMetrics).addRemoteWorkers(remoteMetrics);
     metrics.gauge(ServerMetrics.WAITING, longPolls::waiting);
     metrics.gauge(ServerMetrics.SUBSCRIBERS, feeds::subscribers);
+    CountReporter counts = new CountReporter(store.workers().servers(), metrics::counted);
+    periodic.every(CountReporter.INTERVAL, counts::report);
     metrics.watch(
         new QueueDepths(store.admin()::queues, metrics.registry()),
-        new ProcessMetrics(store.workers(), metrics.registry()));
+        new ProcessMetrics(
+            store.workers(), store.queries()::heldOverHttp, counts.server(), metrics.registry()));
     if (options.statsd() != null) {
       // StatsD gets no requests that would refresh these.
       periodic.every(Duration.ofSeconds(10), metrics::refresh);
@@ -244,7 +248,15 @@ public final class HoldfastServer implements AutoCloseable {
     List<AutoCloseable> parts =
         new ArrayList<>(
             List.of(
-                feeds, longPolls, wakeUps, subscription, pusher, periodic, metrics, slowRequests));
+                feeds,
+                longPolls,
+                wakeUps,
+                subscription,
+                pusher,
+                periodic,
+                counts,
+                metrics,
+                slowRequests));
     try {
       WebServer web = web(options, handler, slowRequests);
       url.complete(address(options, web.port()));

@@ -13,6 +13,7 @@ public final class WorkerRegistry {
   private final WorkerExits exits;
   private final WorkerLogs logs;
   private final WorkerPolls polls;
+  private final ServerFigures servers;
 
   public WorkerRegistry(Database database, QueueNotifier notifier) {
     this.processes = new WorkerProcesses(database);
@@ -23,6 +24,7 @@ public final class WorkerRegistry {
     this.recovery = new ProcessRecovery(database, notifier);
     this.exits = new WorkerExits(database);
     this.logs = new WorkerLogs(database);
+    this.servers = new ServerFigures(database);
   }
 
   /** The rows that processes and their supervisors write. */
@@ -58,6 +60,11 @@ public final class WorkerRegistry {
   /** Which workers ask servers for jobs. */
   public WorkerPolls polls() {
     return polls;
+  }
+
+  /** What servers count. */
+  public ServerFigures servers() {
+    return servers;
   }
 
   /** What the processes printed last. */

@@ -5,6 +5,7 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
+import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.FenceSql;
@@ -45,6 +46,27 @@ public final class JobStates {
            WHERE a.job_id = :job AND a.attempt = :attempt
           """);
 
+  // What succeeded is read from its job; all else that ended from its attempt.
+  private static final Sql RUN_TIMES =
+      Sql.of(
+          """
+          SELECT l.id, l.attempt,
+                 extract(epoch FROM coalesce(a.ended_at - a.started_at, j.finished_at - j.started_at))
+                   * 1000 AS ms
+            FROM unnest(:jobs::uuid[], :attempts::int4[]) AS l(id, attempt)
+            JOIN holdfast.job j ON j.id = l.id
+            LEFT JOIN holdfast.attempt a ON a.job_id = l.id AND a.attempt = l.attempt
+           WHERE a.ended_at IS NOT NULL OR (j.attempt = l.attempt AND j.state = 'SUCCEEDED')
+          """);
+
+  private static final Sql OVER_HTTP =
+      Sql.of(
+          """
+          SELECT count(*) AS held
+            FROM holdfast.job j
+           WHERE j.state = 'RUNNING' AND (j.claimed_over_http OR starts_with(j.worker_id, :pushed))
+          """);
+
   // An attempt that succeeded has a row only in job; any other that ended, and one of a job that
   // went on, has one in attempt.
   private static final Sql HELD_WITHIN =
@@ -81,6 +103,22 @@ public final class JobStates {
         .listByKey(row -> Map.entry(Rows.lease(row), row.getString("worker_id")))
         .forEach(entry -> workers.put(entry.getKey(), entry.getValue()));
     return workers;
+  }
+
+  /** From the claim to the end, of those that have ended. */
+  public static Map<Lease, Duration> runTimes(Connection connection, List<Lease> leases)
+      throws SQLException {
+    Map<Lease, Duration> times = new HashMap<>();
+    RUN_TIMES
+        .on(connection)
+        .leases(leases)
+        .listByKey(row -> Map.entry(Rows.lease(row), Duration.ofMillis(row.getLong("ms"))))
+        .forEach(entry -> times.put(entry.getKey(), entry.getValue()));
+    return times;
+  }
+
+  public static long heldOverHttp(Connection connection) throws SQLException {
+    return OVER_HTTP.on(connection).set("pushed", Dispatch.WORKER).only(row -> row.getLong("held"));
   }
 
   public static Optional<Attempt> ended(Connection connection, Lease lease) throws SQLException {

@@ -501,6 +501,14 @@ CREATE TABLE holdfast.idempotency_key (
 -- Upkeep: submissions that are old enough to be forgotten.
 CREATE INDEX idempotency_key_old ON holdfast.idempotency_key (submitted_at);
 
+-- What each server has counted since its start, by the names of metrics: every server shows the sum.
+-- A server that has counted nothing has no row. Rows of servers that are gone are kept for a week.
+CREATE TABLE holdfast.server_metrics (
+  server    text        PRIMARY KEY,
+  last_seen timestamptz NOT NULL,
+  figures   jsonb       NOT NULL
+) WITH (fillfactor = 50);
+
 -- A key is kept as a digest: who reads this table cannot come in with what stands there.
 CREATE TABLE holdfast.api_key (
   id         text        PRIMARY KEY,

@@ -39,7 +39,7 @@ final class PushedTask {
   /**
    * What all pushes use.
    *
-   * @param attempts counts them while their workers hold them
+   * @param attempts counts them
    * @param started how many tasks of a queue its worker has started, and runs
    * @param answerWithin how long an answer is waited for
    * @param lease how long a task is held without a heartbeat
@@ -147,9 +147,7 @@ final class PushedTask {
     // Before the task can be claimed again.
     capacity.refused(running);
     breaker.undecided();
-    if (with.queue().undelivered(job.lease(), notPushed(answer), Duration.ZERO)) {
-      with.attempts().gone(job.lease());
-    } else {
+    if (!with.queue().undelivered(job.lease(), notPushed(answer), Duration.ZERO)) {
       record(with.queue().delivery(job.lease()));
     }
     log.debug("{} is busy with {} tasks", dispatch.url().getAuthority(), running);
@@ -211,7 +209,8 @@ final class PushedTask {
                 "the worker started the task, and answered the push with " + answer.shown());
     Settlement.Fail end = new Settlement.Fail(job.lease(), failure, null);
     if (with.queue().settle(end) == Ack.ACCEPTED) {
-      with.attempts().ended(end, failure.retryable() && job.failures() + 1 < job.maxAttempts());
+      boolean again = failure.retryable() && job.failures() + 1 < job.maxAttempts();
+      with.attempts().ended(List.of(new RemoteAttempts.End(end, again)));
       log.warn(
           "task {} failed: {} had started it, and answered with status {}",
           job.id(),
@@ -240,7 +239,6 @@ final class PushedTask {
     }
     capacity.undecided();
     if (with.queue().undelivered(job.lease(), refusal(answer), Duration.ZERO)) {
-      with.attempts().gone(job.lease());
       // Without the body of the answer, which may repeat the payload.
       log.warn(
           "task {} was refused by {} with status {}",
@@ -256,7 +254,6 @@ final class PushedTask {
       record(with.queue().delivery(job.lease()));
       return;
     }
-    with.attempts().gone(job.lease());
     if (with.closed().getAsBoolean()) {
       return;
     }

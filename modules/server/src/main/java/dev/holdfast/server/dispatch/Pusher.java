@@ -172,7 +172,7 @@ public final class Pusher implements AutoCloseable {
                 timings.cancelGrace(),
                 null)
             .jobs();
-    services.attempts().claimed(jobs, timings.lease());
+    services.attempts().claimed(jobs);
     if (!jobs.isEmpty()) {
       target.breaker().begun();
       target.capacity().begun(running + jobs.size());

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.queue.health.ServerFigures;
 import dev.holdfast.queue.health.Supervisors;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.worker.source.Metrics;
@@ -16,12 +17,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Worker processes of supervisors: how they are doing, what they count themselves, and what their
- * supervisors took back from those that died.
+ * What the database has of other processes: how the worker processes of supervisors are doing, what
+ * they count themselves, what their supervisors took back from those that died, and what other
+ * servers count.
  */
 public final class ProcessMetrics {
   static final String PROCESSES = "worker.processes";
@@ -33,7 +37,7 @@ public final class ProcessMetrics {
   private static final int MOST_NAMES = 1_000;
   private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_.]{0,99}(\\{[^{}]{0,300}})?");
 
-  /** The process or supervisor that counts; its counters restart at 0 with the next one. */
+  /** The process that counts; its counters restart at 0 with the next one. */
   private sealed interface Source {}
 
   private record WorkerProcess(String supervisor, String component, int incarnation)
@@ -41,23 +45,36 @@ public final class ProcessMetrics {
 
   private record Recovery(Supervisors.Supervising by) implements Source {}
 
-  private record Rows(List<WorkerHealth> processes, List<Supervisors.Recovered> recovered) {}
+  private record Server(String name) implements Source {}
 
+  private record Rows(
+      List<WorkerHealth> processes,
+      List<Supervisors.Recovered> recovered,
+      List<ServerFigures.Figures> servers,
+      long heldOverHttp) {}
+
+  private final WorkerRegistry workers;
+  private final LongSupplier heldNow;
+  private final String self;
   private final CachedGauge<Optional<Rows>> rows;
   private final MultiGauge processes;
   private final MultiGauge restarts;
   private final MultiGauge totalRestarts;
   private final Map<Source, Map<String, Double>> counted = new HashMap<>();
   private final Map<String, Double> before = new TreeMap<>();
+  private long heldOverHttp;
 
-  public ProcessMetrics(WorkerRegistry workers, MeterRegistry registry) {
+  /**
+   * @param heldNow how many attempts workers over HTTP hold
+   * @param self the name of this server, whose own counts are newer than its row
+   */
+  public ProcessMetrics(
+      WorkerRegistry workers, LongSupplier heldNow, String self, MeterRegistry registry) {
+    this.workers = workers;
+    this.heldNow = heldNow;
+    this.self = self;
     this.rows =
-        new CachedGauge<>(
-            "worker processes",
-            () ->
-                Optional.of(new Rows(workers.readings().all(), workers.supervisors().recovered())),
-            Optional.empty(),
-            this::show);
+        new CachedGauge<>("processes", () -> Optional.of(read()), Optional.empty(), this::show);
     this.processes =
         MultiGauge.builder(PROCESSES)
             .description("worker processes of supervisors, by status")
@@ -74,6 +91,14 @@ public final class ProcessMetrics {
 
   void refresh() {
     rows.refresh();
+  }
+
+  private Rows read() {
+    return new Rows(
+        workers.readings().all(),
+        workers.supervisors().recovered(),
+        workers.servers().all(),
+        heldNow.getAsLong());
   }
 
   private synchronized void show(Optional<Rows> known) {
@@ -123,6 +148,16 @@ public final class ProcessMetrics {
               RECOVERED.formatted("crashed"), (double) row.requeued(),
               RECOVERED.formatted("ended"), (double) row.ended()));
     }
+    for (ServerFigures.Figures row : all.servers()) {
+      if (!row.server().equals(self)) {
+        Map<String, Double> figures = read(Wire.tree(row.figures()));
+        if (row.isSilent()) {
+          figures.keySet().removeIf(figure -> !isCounter(figure));
+        }
+        now.put(new Server(row.server()), figures);
+      }
+    }
+    heldOverHttp = all.heldOverHttp();
     counted.forEach(
         (source, figures) -> {
           if (!now.containsKey(source)) {
@@ -138,19 +173,21 @@ public final class ProcessMetrics {
     counted.putAll(now);
   }
 
-  private static boolean isCounter(String figure) {
+  static boolean isCounter(String figure) {
     int brace = figure.indexOf('{');
     String name = brace < 0 ? figure : figure.substring(0, brace);
     return name.endsWith("_total") || name.endsWith("_count") || name.endsWith("_sum");
   }
 
   private static Map<String, Double> read(WorkerHealth row) {
+    JsonNode details = row.status().isAlive() ? Wire.tree(row.details()) : null;
+    return read(details == null ? null : details.get("metrics"));
+  }
+
+  private static Map<String, Double> read(@Nullable JsonNode all) {
     Map<String, Double> figures = new TreeMap<>();
-    JsonNode details = Wire.tree(row.details());
-    if (details != null && row.status().isAlive()) {
-      details
-          .path("metrics")
-          .properties()
+    if (all != null) {
+      all.properties()
           .forEach(
               figure -> {
                 if (figure.getValue().isNumber()
@@ -163,10 +200,15 @@ public final class ProcessMetrics {
     return figures;
   }
 
+  synchronized long heldOverHttp() {
+    return heldOverHttp;
+  }
+
   /** Sums over all processes, those that have ended included where they are counters. */
   synchronized Map<String, Double> snapshot() {
     Map<String, Double> sums = new TreeMap<>(before);
     sums.putIfAbsent(RECOVERED.formatted("crashed"), 0.0);
+    sums.put(Metrics.INFLIGHT, (double) heldOverHttp);
     counted
         .values()
         .forEach(figures -> figures.forEach((name, value) -> sums.merge(name, value, Double::sum)));

@@ -23,7 +23,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -79,6 +81,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
   private final WorkerMeters workers = new WorkerMeters(prometheus, "", Set.of());
   // Only of this process: other processes send their counts to StatsD themselves.
   private final List<WorkerMeters> sentWorkers = new ArrayList<>();
+  private final List<Metrics> own = new CopyOnWriteArrayList<>();
   private @Nullable MeterRegistry statsdSender;
   private @Nullable QueueDepths depths;
   private @Nullable ProcessMetrics processes;
@@ -135,6 +138,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
   }
 
   private ServerMetrics add(Metrics worker, Tags more) {
+    own.add(worker);
     workers.add(worker::snapshot);
     MeterRegistry sender = statsdSender;
     if (sender != null) {
@@ -207,10 +211,24 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
     Gauge.builder(name, value::getAsInt).register(all);
   }
 
+  /** What is counted in this process, without counters at 0. */
+  public Map<String, Double> counted() {
+    Map<String, Double> sums = new TreeMap<>();
+    own.forEach(
+        each -> each.counted().forEach((name, value) -> sums.merge(name, value, Double::sum)));
+    return sums;
+  }
+
   public void watch(QueueDepths queueDepths, ProcessMetrics processFigures) {
     this.depths = queueDepths;
     this.processes = processFigures;
     workers.add(processFigures::snapshot);
+    MeterRegistry sender = statsdSender;
+    if (sender != null) {
+      Gauge.builder(Metrics.INFLIGHT, processFigures::heldOverHttp)
+          .tags(OVER_HTTP)
+          .register(sender);
+    }
   }
 
   /** Reads the metrics that come from the database. */

@@ -62,11 +62,7 @@ public final class FencedOperations {
 
   /** Extends a lease for the first time; waits while another transaction holds the job's row. */
   HeartbeatResult start(LeaseHolder.Token holder) throws InterruptedException {
-    HeartbeatResult result = heartbeats.start(holder.scope().lease());
-    if (result.ack() == Ack.ACCEPTED) {
-      attempts.begun(result.lease());
-    }
-    return result;
+    return heartbeats.start(holder.scope().lease());
   }
 
   /**
@@ -84,9 +80,7 @@ public final class FencedOperations {
 
   private HeartbeatResult counted(HeartbeatResult result) {
     if (result.ack() == Ack.ACCEPTED) {
-      attempts.beat(result.lease());
-    } else {
-      attempts.gone(result.lease());
+      attempts.beat();
     }
     return result;
   }
@@ -191,10 +185,14 @@ public final class FencedOperations {
           .filter(job -> job.state().isTerminal())
           .forEach(job -> over.add(job.job()));
     }
-    accepted.forEach(
-        each ->
-            attempts.ended(
-                each, failed.contains(each.lease().job()) && !over.contains(each.lease().job())));
+    attempts.ended(
+        accepted.stream()
+            .map(
+                each ->
+                    new RemoteAttempts.End(
+                        each,
+                        failed.contains(each.lease().job()) && !over.contains(each.lease().job())))
+            .toList());
   }
 
   /** The state of a job after one of its attempts was released; a later one may run by now. */
@@ -258,7 +256,10 @@ public final class FencedOperations {
     }
     return switch (queue.complete(Scrubbed.completion(completion.content()))) {
       case Completion.Verdict.Accepted(var finalState) -> {
-        attempts.ended(completion.content().settlement(), !finalState.isTerminal());
+        attempts.ended(
+            List.of(
+                new RemoteAttempts.End(
+                    completion.content().settlement(), !finalState.isTerminal())));
         yield new Ended(Ack.ACCEPTED, finalState);
       }
       case Completion.Verdict.Different different -> new Ended(Ack.LEASE_LOST, null);

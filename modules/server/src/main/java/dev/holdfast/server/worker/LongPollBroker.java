@@ -169,7 +169,7 @@ public final class LongPollBroker implements AutoCloseable {
             poll.lease(),
             poll.cancelGrace(),
             line.tenant());
-    attempts.claimed(claimed.jobs(), poll.lease());
+    attempts.claimed(claimed.jobs());
     return claimed;
   }
 
@@ -181,7 +181,6 @@ public final class LongPollBroker implements AutoCloseable {
     jobs.forEach(job -> releases.add(new Settlement.Release(job.lease(), false)));
     if (!releases.isEmpty()) {
       queue.settle(releases);
-      jobs.forEach(job -> attempts.gone(job.lease()));
       jobs.stream().map(LeasedJob::queue).distinct().forEach(lines::notified);
     }
   }

@@ -2,90 +2,81 @@ package dev.holdfast.server.worker;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.Expiry;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
 
 /**
- * Counts what workers do over HTTP, by the names by which workers in Java count what they do. An
- * attempt counts as held until it ends, or until its lease runs out without a heartbeat that this
- * server has answered.
+ * Counts what workers do over HTTP and this server answers, by the names by which workers in Java
+ * count what they do. An attempt may be claimed at one server and end at another.
  */
 public final class RemoteAttempts {
   private static final int MOST = 100_000;
-  private static final Duration REPEATED_WITHIN = Duration.ofHours(1);
-
-  private record Held(long since, Duration lease) {}
+  private static final Duration REMEMBERED = Duration.ofHours(1);
 
   private final Metrics metrics;
-  private final Duration usual;
-  private final Cache<Lease, Held> held =
-      Caffeine.newBuilder()
-          .maximumSize(MOST)
-          .expireAfter(Expiry.<Lease, Held>writing((attempt, each) -> each.lease()))
-          .build();
-
+  private final Function<List<Lease>, Map<Lease, Duration>> runTimes;
+  private final Cache<Lease, Long> claimedAt = remembered();
   // A completion that is sent again is accepted again.
-  private final Cache<Lease, Boolean> retried =
-      Caffeine.newBuilder().maximumSize(MOST).expireAfterWrite(REPEATED_WITHIN).build();
+  private final Cache<Lease, Boolean> ended = remembered();
 
   /**
-   * @param usual how long a lease lasts whose claim another server has answered
+   * @param runTimes reads how long attempts took whose claim this server does not remember
    */
-  public RemoteAttempts(Metrics metrics, Duration usual) {
+  public RemoteAttempts(Metrics metrics, Function<List<Lease>, Map<Lease, Duration>> runTimes) {
     this.metrics = metrics;
-    this.usual = usual;
-    metrics.gauge(Metrics.INFLIGHT, this::count);
+    this.runTimes = runTimes;
   }
 
-  private long count() {
-    held.cleanUp();
-    return held.estimatedSize();
+  private static <T> Cache<Lease, T> remembered() {
+    return Caffeine.newBuilder().maximumSize(MOST).expireAfterWrite(REMEMBERED).build();
   }
 
-  public void claimed(Collection<LeasedJob> jobs, Duration lease) {
+  public void claimed(Collection<LeasedJob> jobs) {
     long now = System.nanoTime();
     for (LeasedJob job : jobs) {
-      held.put(job.lease(), new Held(now, lease));
+      claimedAt.put(job.lease(), now);
       metrics.time(Metrics.QUEUE_WAIT, job.queueWait());
     }
   }
 
-  /** Its lease was extended; not by a heartbeat, if the worker has only begun. */
-  void begun(Lease attempt) {
-    Held known = held.getIfPresent(attempt);
-    held.put(attempt, known == null ? new Held(System.nanoTime(), usual) : known);
-  }
-
-  void beat(Lease attempt) {
+  void beat() {
     metrics.count(Metrics.HEARTBEATS, 1);
-    begun(attempt);
-  }
-
-  /** It was lost, given back or not delivered. */
-  public void gone(Lease attempt) {
-    held.invalidate(attempt);
   }
 
   /**
-   * Its end was accepted.
+   * The accepted end of an attempt.
    *
    * @param again whether the job goes on with another attempt
    */
-  public void ended(Settlement settlement, boolean again) {
-    Lease attempt = settlement.lease();
-    Held known = held.asMap().remove(attempt);
-    if (known != null) {
-      metrics.time(Metrics.RUN_TIME, Duration.ofNanos(System.nanoTime() - known.since()));
+  public record End(Settlement settlement, boolean again) {}
+
+  public void ended(List<End> ends) {
+    List<Lease> elsewhere = new ArrayList<>();
+    for (End end : ends) {
+      Lease attempt = end.settlement().lease();
+      if (ended.asMap().putIfAbsent(attempt, true) != null) {
+        continue;
+      }
+      Long since = claimedAt.asMap().remove(attempt);
+      if (since == null) {
+        elsewhere.add(attempt);
+      } else {
+        metrics.time(Metrics.RUN_TIME, Duration.ofNanos(System.nanoTime() - since));
+      }
+      if (end.again() && end.settlement() instanceof Settlement.Fail fail) {
+        metrics.count(Metrics.RETRIES, "code", fail.failure().code(), 1);
+      }
     }
-    if (again
-        && settlement instanceof Settlement.Fail fail
-        && retried.asMap().putIfAbsent(attempt, true) == null) {
-      metrics.count(Metrics.RETRIES, "code", fail.failure().code(), 1);
+    if (!elsewhere.isEmpty()) {
+      runTimes.apply(elsewhere).values().forEach(took -> metrics.time(Metrics.RUN_TIME, took));
     }
   }
 }

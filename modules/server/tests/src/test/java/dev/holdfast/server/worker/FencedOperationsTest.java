@@ -49,7 +49,7 @@ class FencedOperationsTest {
             holdfast.jobs(),
             holdfast.queries(),
             new HeartbeatBatcher(holdfast.jobs(), System::nanoTime),
-            new RemoteAttempts(new Metrics(), Duration.ofMinutes(5)));
+            new RemoteAttempts(new Metrics(), holdfast.queries()::runTimes));
     this.mine = claimed("w1");
     this.second = claimed("w2");
   }

@@ -49,7 +49,7 @@ class LongPollBrokerTest {
         new LongPollBroker(
             holdfast.jobs(),
             subscription,
-            new RemoteAttempts(new Metrics(), Duration.ofMinutes(5)));
+            new RemoteAttempts(new Metrics(), holdfast.queries()::runTimes));
   }
 
   @AfterEach
