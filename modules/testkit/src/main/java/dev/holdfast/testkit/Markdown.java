@@ -5,17 +5,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.commonmark.node.AbstractVisitor;
+import org.commonmark.node.FencedCodeBlock;
+import org.commonmark.node.HtmlBlock;
+import org.commonmark.node.Node;
+import org.commonmark.parser.IncludeSourceSpans;
+import org.commonmark.parser.Parser;
 
 /** The documents of this checkout, and the fenced code blocks and comments in them. */
 public final class Markdown {
   public static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
 
-  private static final Pattern FENCE = Pattern.compile("^( *)(`{3,})\\s*(\\S*).*$");
-  private static final Pattern COMMENT = Pattern.compile("^\\s*<!--\\s*(.*?)\\s*(-->)?\\s*$");
-  private static final String COMMENT_END = "-->";
+  private static final Parser PARSER =
+      Parser.builder().includeSourceSpans(IncludeSourceSpans.BLOCKS).build();
 
   /** A block or a comment. */
   public sealed interface Part {
@@ -46,15 +49,7 @@ public final class Markdown {
     }
   }
 
-  private final Path file;
-  private final List<String> lines;
-  private final List<Part> parts = new ArrayList<>();
-  private int next;
-
-  private Markdown(Path file, List<String> lines) {
-    this.file = file;
-    this.lines = lines;
-  }
+  private Markdown() {}
 
   /** README.md, CONTRIBUTING.md, docs and the READMEs of examples and sdk, relative to the root. */
   public static List<Path> files() throws IOException {
@@ -87,55 +82,56 @@ public final class Markdown {
 
   /** All of them, in their order. */
   public static List<Part> parts(Path file, List<String> lines) {
-    Markdown document = new Markdown(file, lines);
-    document.read();
-    return List.copyOf(document.parts);
+    List<Part> parts = new ArrayList<>();
+    PARSER
+        .parse(String.join("\n", lines))
+        .accept(
+            new AbstractVisitor() {
+              @Override
+              public void visit(HtmlBlock html) {
+                if (html.getLiteral().startsWith("<!--")) {
+                  parts.add(comment(file, html));
+                }
+              }
+
+              @Override
+              public void visit(FencedCodeBlock code) {
+                parts.add(block(file, code, parts));
+              }
+            });
+    return List.copyOf(parts);
   }
 
-  private void read() {
-    while (next < lines.size()) {
-      String line = lines.get(next++);
-      Matcher fence = FENCE.matcher(line);
-      Matcher comment = COMMENT.matcher(line);
-      if (fence.matches()) {
-        block(fence);
-      } else if (comment.matches()) {
-        comment(comment);
-      }
+  private static Comment comment(Path file, HtmlBlock html) {
+    String text = html.getLiteral().strip();
+    if (!text.endsWith("-->")) {
+      throw new AssertionError(place(file, html) + ": without an end");
     }
+    List<String> lines =
+        text.substring("<!--".length(), text.length() - "-->".length()).lines().toList();
+    return new Comment(line(html), lines.getFirst().strip(), lines.subList(1, lines.size()));
   }
 
-  private void block(Matcher fence) {
-    int number = next;
-    String indentation = fence.group(1);
-    List<String> content =
-        until(fence.group(2), number).stream()
-            .map(
-                line ->
-                    line.startsWith(indentation)
-                        ? line.substring(indentation.length())
-                        : line.strip())
-            .toList();
-    Matcher above = COMMENT.matcher(number == 1 ? "" : lines.get(number - 2));
-    boolean explained = above.matches() && above.group(2) != null;
-    parts.add(new Block(file, number, fence.group(3), explained ? above.group(1) : "", content));
-  }
-
-  private void comment(Matcher first) {
-    int number = next;
-    boolean whole = first.group(2) != null;
-    parts.add(new Comment(number, first.group(1), whole ? List.of() : until(COMMENT_END, number)));
-  }
-
-  private List<String> until(String end, int begin) {
-    List<String> content = new ArrayList<>();
-    while (next < lines.size() && !lines.get(next).strip().equals(end)) {
-      content.add(lines.get(next++));
+  private static Block block(Path file, FencedCodeBlock code, List<Part> before) {
+    if (code.getClosingFenceLength() == null) {
+      throw new AssertionError(place(file, code) + ": without an end");
     }
-    if (next == lines.size()) {
-      throw new AssertionError(file + ":" + begin + ": without an end");
-    }
-    next++;
-    return List.copyOf(content);
+    String above =
+        !before.isEmpty()
+                && before.getLast() instanceof Comment comment
+                && comment.more().isEmpty()
+                && comment.line() == line(code) - 1
+            ? comment.text()
+            : "";
+    String language = code.getInfo().split(" ", 2)[0];
+    return new Block(file, line(code), language, above, code.getLiteral().lines().toList());
+  }
+
+  private static int line(Node node) {
+    return node.getSourceSpans().getFirst().getLineIndex() + 1;
+  }
+
+  private static String place(Path file, Node node) {
+    return file + ":" + line(node);
   }
 }
