@@ -12,8 +12,7 @@ public final class GitException extends IOException {
   private static final long serialVersionUID = 1L;
 
   // Git speaks English to us. What it says of networks may pass; this, of a server, does not. Of
-  // the
-  // files here it says the same, and there it may pass: who has closed a folder can open it again.
+  // the files here it says the same, and there it may pass: a closed folder can be opened again.
   private static final Pattern FOR_EVER =
       Pattern.compile(
           "couldn't find remote ref|does not appear to be a git repository|repository .*not found"

@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class LfsFiles {
   private static final int SHA_1_CHARS = 40;
+  private static final int MOST_ATTRIBUTES = 1 << 20;
 
   private final Path work;
   // The time of the last change, which no program can set: large files are read once.
@@ -27,6 +28,12 @@ final class LfsFiles {
 
   LfsFiles(Path work) {
     this.work = work;
+  }
+
+  /** Whether this file of attributes, which a program may have made of any size, names some. */
+  static boolean areNamedIn(Path attributes) throws IOException {
+    return Files.size(attributes) <= MOST_ATTRIBUTES
+        && Files.readString(attributes, StandardCharsets.ISO_8859_1).contains("filter=lfs");
   }
 
   /**

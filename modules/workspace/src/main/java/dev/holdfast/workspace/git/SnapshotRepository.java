@@ -2,7 +2,6 @@ package dev.holdfast.workspace.git;
 
 import dev.holdfast.worker.artifact.FileTrees;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -275,8 +274,7 @@ final class SnapshotRepository {
   private boolean usesLfs(SnapshotCalls.Call call) throws IOException {
     for (String printed : calls.run(call, "ls-files", "--", ":(glob)**/.gitattributes")) {
       Path file = inWork(printed);
-      if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
-          && Files.readString(file, StandardCharsets.ISO_8859_1).contains("filter=lfs")) {
+      if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && LfsFiles.areNamedIn(file)) {
         return true;
       }
     }
@@ -293,16 +291,28 @@ final class SnapshotRepository {
         "--raw",
         "--no-abbrev",
         "--ignore-submodules=all");
+    List<String> modes = new ArrayList<>();
     for (String line : touched) {
       // ":100644 100644 <id in the index> <zeros> M\t<name>"
       int tab = line.indexOf('\t');
+      String name = line.substring(tab + 1);
       String[] fields = line.substring(0, Math.max(0, tab)).split(" ", -1);
-      if (fields.length == 5
-          && fields[4].equals("M")
-          && lfs.isContentOf(fields[2], line.substring(tab + 1))) {
-        excluded.add(line.substring(tab + 1));
+      if (fields.length == 5 && fields[4].equals("M") && lfs.isContentOf(fields[2], name)) {
+        excluded.add(name);
+        if (!fields[0].endsWith(fields[1])) {
+          modes.add(mode(name, fields[0].substring(1), fields[1]));
+        }
       }
     }
+    if (!modes.isEmpty()) {
+      calls.withFile(String.join("", modes), patch -> apply(call, patch));
+    }
+  }
+
+  /** It may be executed now, or not any more; what the index has for it stays the pointer. */
+  private static String mode(String name, String before, String now) {
+    return "diff --git %s %s\nold mode %s\nnew mode %s\n"
+        .formatted(FileNames.around("a/", name, ""), FileNames.around("b/", name, ""), before, now);
   }
 
   /** What is in the submodules, and in no patch. */

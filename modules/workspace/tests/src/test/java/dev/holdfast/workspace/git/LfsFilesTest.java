@@ -4,6 +4,7 @@ import static dev.holdfast.workspace.git.Sources.sh;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -48,5 +49,23 @@ class LfsFilesTest {
     assertThat(again.work().resolve("a.bin")).content().startsWith("version https://git-lfs");
     sh(again.work(), "cp ../../a a.bin");
     assertThat(again.changes().isEmpty()).isTrue();
+    // Its mode is a change, and its content is none.
+    sh(again.work(), "chmod +x a.bin");
+    Changes executable = again.changes();
+    assertThat(executable.changedFiles()).containsExactly("a.bin");
+    assertThat(executable.patch()).content().contains("new mode 100755").hasSizeLessThan(200);
+    again.accept(executable);
+    assertThat(again.changes().isEmpty()).isTrue();
+  }
+
+  @Test
+  void a_file_of_attributes_may_be_larger_than_memory() throws IOException {
+    Path attributes = folder.resolve(".gitattributes");
+    Files.writeString(attributes, "*.bin filter=lfs\n");
+    assertThat(LfsFiles.areNamedIn(attributes)).isTrue();
+    try (RandomAccessFile file = new RandomAccessFile(attributes.toFile(), "rw")) {
+      file.setLength(3L << 30);
+    }
+    assertThat(LfsFiles.areNamedIn(attributes)).isFalse();
   }
 }
