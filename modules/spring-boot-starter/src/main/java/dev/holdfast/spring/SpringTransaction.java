@@ -78,8 +78,7 @@ final class SpringTransaction implements CurrentTransaction {
       return null;
     }
     // In the transaction of another resource, a connection that was used there is bound as well,
-    // and
-    // nobody commits it. That of JPA is bound without being synchronized by itself.
+    // and nobody commits it. That of JPA is bound without being synchronized by itself.
     if (holder.isSynchronizedWithTransaction() && !probe.isInTransaction()) {
       return null;
     }

@@ -12,8 +12,10 @@ import dev.holdfast.contract.task.TaskHeartbeat;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.RefusedException;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,6 +28,26 @@ class WireTest {
 
   private static WireException refused(String json) {
     return catchThrowableOfType(WireException.class, () -> read(json, TaskHeartbeat.class));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"c0af", "e080af", "eda080", "eda0bdedb880", "f4908080", "ff", "c3", "80", "c0a2"})
+  void bytes_that_are_no_utf_8_are_refused(String hex) {
+    byte[] head =
+        "{\"attempt\":1,\"workerId\":\"w\",\"message\":\"".getBytes(StandardCharsets.UTF_8);
+    byte[] wrong = HexFormat.of().parseHex(hex);
+    ByteArrayOutputStream body = new ByteArrayOutputStream();
+    body.writeBytes(head);
+    body.writeBytes(wrong);
+    body.writeBytes("\"}".getBytes(StandardCharsets.UTF_8));
+    WireException refused =
+        catchThrowableOfType(
+            WireException.class, () -> Wire.read(body.toByteArray(), TaskHeartbeat.class));
+    assertThat(refused.kind()).isEqualTo(Kind.MALFORMED);
+    assertThatThrownBy(() -> Wire.tree(body.toByteArray())).isInstanceOf(WireException.class);
+    assertThatThrownBy(() -> Wire.hasField(body.toByteArray(), "attempt"))
+        .isInstanceOf(WireException.class);
   }
 
   @Test

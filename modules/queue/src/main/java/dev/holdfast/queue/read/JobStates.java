@@ -74,7 +74,8 @@ public final class JobStates {
           """
           SELECT 1 FROM holdfast.job j
            WHERE j.id = :job AND j.attempt = :attempt
-             AND (${running} OR j.finished_at > statement_timestamp() - ${age})
+             AND (${running} OR (j.state = 'SUCCEEDED'
+                             AND j.finished_at > statement_timestamp() - ${age}))
           UNION ALL
           SELECT 1 FROM holdfast.attempt a
            WHERE a.job_id = :job AND a.attempt = :attempt

@@ -60,10 +60,8 @@ public final class JobsOfRuns {
           .collect(Collectors.joining(", "));
 
   // Jobs of runs, the newest first: a run stands where its newest job does, so that nobody places
-  // one
-  // by the id that was chosen for it. One whose newest job is on an earlier page was listed there;
-  // of
-  // a run of several tenants, the newest job of one.
+  // one by the id that was chosen for it. One whose newest job is on an earlier page was listed
+  // there. To look at one tenant is to look by an index: a run of several tenants may come twice.
   private static final ByTenant LIST =
       ByTenant.of(
           """
