@@ -19,7 +19,6 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -80,7 +79,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
   private final Map<Verb, Timer> verbs = new ConcurrentHashMap<>();
   private final WorkerMeters workers = new WorkerMeters(prometheus, "", Set.of());
   // Only of this process: other processes send their counts to StatsD themselves.
-  private final List<WorkerMeters> sentWorkers = new ArrayList<>();
+  private final List<WorkerMeters> sentWorkers = new CopyOnWriteArrayList<>();
   private final List<Metrics> own = new CopyOnWriteArrayList<>();
   private @Nullable MeterRegistry statsdSender;
   private @Nullable QueueDepths depths;

@@ -1,6 +1,8 @@
 package dev.holdfast.server;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
@@ -109,6 +111,23 @@ public abstract class ApiTest {
             null);
     assertThat(holdfast.store().admin().validKey(parts.id())).isPresent();
     return parts.text();
+  }
+
+  /** The sum of the series of this name, or of the one of this name and these tags. */
+  public double metric(String series) {
+    return client
+        .get("/metrics", null)
+        .response()
+        .body()
+        .lines()
+        .filter(each -> each.startsWith(series + " ") || each.startsWith(series + "{"))
+        .mapToDouble(each -> Double.parseDouble(each.substring(each.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+
+  /** What is scraped is up to a second old. */
+  public void awaitMetric(String series, double expected) {
+    await().atMost(SOON).untilAsserted(() -> assertThat(metric(series)).isEqualTo(expected));
   }
 
   public String state(JobId job) {

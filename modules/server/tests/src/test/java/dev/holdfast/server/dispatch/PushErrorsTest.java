@@ -30,6 +30,11 @@ public class PushErrorsTest extends PushFixture {
     super(db);
   }
 
+  @Override
+  Duration answerWithin() {
+    return Duration.ofSeconds(1);
+  }
+
   @Test
   @Execution(ExecutionMode.CONCURRENT)
   void a_late_callback_of_a_pushed_task_that_was_never_started_gets_the_reason()

@@ -18,6 +18,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -63,8 +64,21 @@ abstract class PushFixture extends ServerTest {
 
   @Override
   public UnaryOperator<ServerOptions> options() {
-    return options ->
-        options.dispatchTo(Set.of("127.0.0.1")).dispatchTimeout(Duration.ofSeconds(1));
+    return options -> options.dispatchTo(Set.of("127.0.0.1")).dispatchTimeout(answerWithin());
+  }
+
+  /** Longer than a worker on a busy machine takes; half a lease at most. */
+  Duration answerWithin() {
+    return Duration.ofSeconds(15);
+  }
+
+  static Map<String, Object> succeeded(JsonNode task) {
+    return Map.of("attempt", task.get("attempt").asInt(), "workerId", "w9", "outcome", "SUCCEEDED");
+  }
+
+  void begun(JsonNode task) {
+    callback(task, "started", Map.of("attempt", task.get("attempt").asInt(), "workerId", "w9"))
+        .ok();
   }
 
   @AfterEach

@@ -18,21 +18,6 @@ class PushedCountsTest extends PushFixture {
     super(db);
   }
 
-  private double value(String line) {
-    return client
-        .get("/metrics", null)
-        .response()
-        .body()
-        .lines()
-        .filter(each -> each.startsWith(line + " "))
-        .mapToDouble(each -> Double.parseDouble(each.substring(line.length() + 1)))
-        .sum();
-  }
-
-  private void awaitValue(String line, double expected) {
-    await().atMost(SOON).untilAsserted(() -> assertThat(value(line)).isEqualTo(expected));
-  }
-
   @Test
   void pushed_tasks_are_counted_from_the_claim_to_the_end() throws InterruptedException {
     dispatch(2);
@@ -40,19 +25,18 @@ class PushedCountsTest extends PushFixture {
     enqueued();
     JsonNode first = pushed();
     JsonNode second = pushed();
-    awaitValue(INFLIGHT, 2);
-    assertThat(value("worker_queue_wait_seconds_count")).isEqualTo(2);
-    callback(first, "started", Map.of("attempt", 1, "workerId", "w9")).ok();
+    awaitMetric(INFLIGHT, 2);
+    assertThat(metric("worker_queue_wait_seconds_count")).isEqualTo(2);
+    begun(first);
     callback(first, "heartbeat", Map.of("attempt", 1, "workerId", "w9")).ok();
-    callback(first, "completed", Map.of("attempt", 1, "workerId", "w9", "outcome", "SUCCEEDED"))
-        .ok();
+    callback(first, "completed", succeeded(first)).ok();
     Map<String, ?> busy =
         Map.of("category", "INFRASTRUCTURE", "code", "BUSY", "message", "try later");
     callback(second, "completed", failedBody(1, busy)).ok();
-    awaitValue(RUNS, 2);
-    awaitValue(INFLIGHT, 0);
-    assertThat(value("worker_heartbeats_total")).isEqualTo(1);
-    assertThat(value("worker_retry_attempts_total{code=\"BUSY\"}")).isEqualTo(1);
+    awaitMetric(RUNS, 2);
+    awaitMetric(INFLIGHT, 0);
+    assertThat(metric("worker_heartbeats_total")).isEqualTo(1);
+    assertThat(metric("worker_retry_attempts_total{code=\"BUSY\"}")).isEqualTo(1);
   }
 
   @Test
@@ -64,24 +48,22 @@ class PushedCountsTest extends PushFixture {
     before = task -> true;
     enqueued();
     JsonNode next = pushed();
-    callback(next, "completed", Map.of("attempt", 1, "workerId", "w9", "outcome", "SUCCEEDED"))
-        .ok();
-    awaitValue(RUNS, 1);
-    awaitValue(INFLIGHT, 0);
+    callback(next, "completed", succeeded(next)).ok();
+    awaitMetric(RUNS, 1);
+    awaitMetric(INFLIGHT, 0);
   }
 
   @Test
   void an_error_after_the_start_ends_a_run_that_is_retried() {
     before =
         task -> {
-          int attempt = task.get("attempt").asInt();
-          callback(task, "started", Map.of("attempt", attempt, "workerId", "w9")).ok();
-          status = attempt == 1 ? 500 : 202;
+          begun(task);
+          status = task.get("attempt").asInt() == 1 ? 500 : 202;
           return true;
         };
     dispatch(1);
     enqueued();
-    awaitValue("worker_retry_attempts_total{code=\"DISPATCH_FAILED\"}", 1);
-    assertThat(value(RUNS)).isEqualTo(1);
+    awaitMetric("worker_retry_attempts_total{code=\"DISPATCH_FAILED\"}", 1);
+    assertThat(metric(RUNS)).isEqualTo(1);
   }
 }

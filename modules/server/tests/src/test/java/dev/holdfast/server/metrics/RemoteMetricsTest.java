@@ -1,8 +1,6 @@
 package dev.holdfast.server.metrics;
 
-import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.server.ServerTest;
@@ -18,22 +16,6 @@ class RemoteMetricsTest extends ServerTest {
 
   RemoteMetricsTest(TestDatabase db) {
     super(db);
-  }
-
-  private double value(String line) {
-    return client
-        .get("/metrics", null)
-        .response()
-        .body()
-        .lines()
-        .filter(each -> each.startsWith(line + " "))
-        .mapToDouble(each -> Double.parseDouble(each.substring(line.length() + 1)))
-        .sum();
-  }
-
-  private void awaitValue(String line, double expected) {
-    // What is scraped is up to a second old.
-    await().atMost(SOON).untilAsserted(() -> assertThat(value(line)).isEqualTo(expected));
   }
 
   private static Map<String, Object> busy(boolean retryable) {
@@ -54,25 +36,25 @@ class RemoteMetricsTest extends ServerTest {
   void held_tasks_heartbeats_retries_and_times_of_the_task_protocol_are_counted() {
     enqueued();
     JsonNode task = leased();
-    awaitValue("worker_inflight_jobs", 1);
-    assertThat(value("worker_queue_wait_seconds_count")).isEqualTo(1);
+    awaitMetric("worker_inflight_jobs", 1);
+    assertThat(metric("worker_queue_wait_seconds_count")).isEqualTo(1);
     callback(task, "started", Map.of("attempt", 1, "workerId", "w1")).ok();
     callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
     callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
-    awaitValue("worker_heartbeats_total", 2);
+    awaitMetric("worker_heartbeats_total", 2);
     callback(task, "completed", busy(true)).ok();
     callback(task, "completed", busy(true)).ok();
-    awaitValue("worker_inflight_jobs", 0);
-    awaitValue(RETRIES, 1);
-    assertThat(value("worker_run_seconds_count")).isEqualTo(1);
+    awaitMetric("worker_inflight_jobs", 0);
+    awaitMetric(RETRIES, 1);
+    assertThat(metric("worker_run_seconds_count")).isEqualTo(1);
   }
 
   @Test
   void a_failure_that_is_not_retried_is_no_retry() {
     enqueued();
     callback(leased(), "completed", busy(false)).ok();
-    awaitValue("worker_run_seconds_count", 1);
-    assertThat(value(RETRIES)).isZero();
+    awaitMetric("worker_run_seconds_count", 1);
+    assertThat(metric(RETRIES)).isZero();
   }
 
   @Test
@@ -81,14 +63,14 @@ class RemoteMetricsTest extends ServerTest {
     enqueued();
     JsonNode first = leased();
     JsonNode second = leased();
-    awaitValue("worker_inflight_jobs", 2);
+    awaitMetric("worker_inflight_jobs", 2);
     client
         .post(
             "/v1/leases/heartbeat",
             Map.of("leaseMs", 30_000, "leases", List.of(held(first), held(second))),
             null)
         .ok();
-    awaitValue("worker_heartbeats_total", 2);
+    awaitMetric("worker_heartbeats_total", 2);
     client
         .post(
             "/v1/leases/settle",
@@ -112,9 +94,9 @@ class RemoteMetricsTest extends ServerTest {
                                 true))))),
             null)
         .ok();
-    awaitValue("worker_inflight_jobs", 0);
-    awaitValue(RETRIES, 1);
-    assertThat(value("worker_run_seconds_count")).isEqualTo(2);
+    awaitMetric("worker_inflight_jobs", 0);
+    awaitMetric(RETRIES, 1);
+    assertThat(metric("worker_run_seconds_count")).isEqualTo(2);
   }
 
   private static Map<String, Object> held(JsonNode task) {

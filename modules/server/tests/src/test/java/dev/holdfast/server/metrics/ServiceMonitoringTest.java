@@ -32,7 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class ServiceMonitoringTest {
   private static final Path DEPLOY = Path.of("../../../deploy").toAbsolutePath().normalize();
   private static final Pattern METRIC =
-      Pattern.compile("\\b(?:worker|queue|database)_[a-z_]+\\b(?! *=)");
+      Pattern.compile("\\b(?:worker|queue|database|task)_[a-z_]+\\b(?! *=)");
 
   /** Of servers, and of the processes of supervisors. */
   private static final Set<String> NOT_OF_SERVICES =

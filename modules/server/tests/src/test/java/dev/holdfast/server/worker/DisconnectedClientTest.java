@@ -26,8 +26,6 @@ public class DisconnectedClientTest extends ServerTest {
   private static final int WAIT_MS = 60_000;
   private static final String LEASE = "/v1/queues/" + QUEUE + "/lease";
   private static final String WAIT = "/v1/queues/wait";
-  private static final Pattern WAITING =
-      Pattern.compile("server_waiting_workers(?:\\{[^}]*})? ([0-9.]+)");
 
   DisconnectedClientTest(TestDatabase db) {
     super(db);
@@ -58,11 +56,7 @@ public class DisconnectedClientTest extends ServerTest {
     // Far less than the clients wait.
     await()
         .atMost(Duration.ofMillis(WAIT_MS / 2))
-        .until(
-            () -> {
-              Matcher gauge = WAITING.matcher(client.get("/metrics", null).response().body());
-              return gauge.find() && Double.parseDouble(gauge.group(1)) == workers;
-            });
+        .until(() -> metric("server_waiting_workers") == workers);
   }
 
   @Test
