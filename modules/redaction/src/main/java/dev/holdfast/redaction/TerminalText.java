@@ -1,5 +1,6 @@
 package dev.holdfast.redaction;
 
+import dev.holdfast.model.value.Text;
 import java.util.function.Consumer;
 
 /**
@@ -101,34 +102,12 @@ final class TerminalText {
     return text.length();
   }
 
-  /** Takes no place in a line, or turns its direction around. */
   private static boolean isUnseen(char c) {
-    return c == 0xAD
-        || c == 0x61C
-        || c == 0x2028
-        || c == 0x2029
-        || c == 0x200B
-        || c == 0x200E
-        || c == 0x200F
-        || (c >= 0x202A && c <= 0x202E)
-        || (c >= 0x2060 && c <= 0x206F)
-        || c == 0xFEFF
-        || (c >= 0xFFF9 && c <= 0xFFFB)
-        || isJoining(c);
+    return Text.isUnseen(c) || isJoining(c);
   }
 
-  /** Part of scripts and of pictures, and of nothing that is written in ASCII. */
   private static boolean isJoining(char c) {
-    return c == 0x200C
-        || c == 0x200D
-        || c == 0x34F
-        || (c >= 0x180B && c <= 0x180F)
-        || (c >= 0xFE00 && c <= 0xFE0F)
-        || c == 0x115F
-        || c == 0x1160
-        || c == 0x3164
-        || c == 0xFFA0
-        || c == TAG;
+    return Text.isJoining(c) || c == TAG;
   }
 
   private void take(char c) {

@@ -45,7 +45,7 @@ class ArchitectureTest {
           entry("model"),
           entry("process"),
           entry("embedded"),
-          entry("redaction"),
+          entry("redaction", "model"),
           entry("queue", "model"),
           entry("worker", "model"),
           entry("programs", "model", "process", "redaction", "worker"),

@@ -81,14 +81,20 @@ public final class Text {
       // Scripts and pictures are joined by these; between ASCII letters they only hide.
       return before < 0x80;
     }
+    return Character.isISOControl(c) || isUnseen(c);
+  }
+
+  /** Takes no place in a line, or turns its direction around; not those that join. */
+  public static boolean isUnseen(int c) {
     return switch (Character.getType(c)) {
-      case Character.CONTROL, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;
-      case Character.FORMAT -> SEEN_FORMATS.indexOf(c) < 0;
-      default -> false;
+      case Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;
+      case Character.FORMAT -> SEEN_FORMATS.indexOf(c) < 0 && !isJoining(c);
+      default -> c == 0x2065;
     };
   }
 
-  private static boolean isJoining(int c) {
+  /** Part of scripts and of pictures, and of nothing that is written in ASCII. */
+  public static boolean isJoining(int c) {
     return c == 0x200C
         || c == 0x200D
         || c == 0x34F

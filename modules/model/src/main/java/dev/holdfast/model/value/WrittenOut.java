@@ -19,17 +19,10 @@ final class WrittenOut {
   /** By how many characters the document grows, or more; 0 for most of them. */
   static long growth(String json) {
     long growth = 0;
-    boolean inText = false;
     for (int i = 0; i < json.length(); i++) {
       char c = json.charAt(i);
-      if (inText) {
-        if (c == '\\') {
-          i++;
-        } else {
-          inText = c != '"';
-        }
-      } else if (c == '"') {
-        inText = true;
+      if (c == '"') {
+        i = endOfText(json, i);
       } else if ((c == 'e' || c == 'E') && i > 0 && isDigit(json.charAt(i - 1))) {
         growth += growth(json, i);
       }
@@ -43,17 +36,10 @@ final class WrittenOut {
    * one of them, or the tasks that were leased with it.
    */
   static @Nullable String beyondDouble(String json) {
-    boolean inText = false;
     for (int i = 0; i < json.length(); i++) {
       char c = json.charAt(i);
-      if (inText) {
-        if (c == '\\') {
-          i++;
-        } else {
-          inText = c != '"';
-        }
-      } else if (c == '"') {
-        inText = true;
+      if (c == '"') {
+        i = endOfText(json, i);
       } else if (isDigit(c)) {
         int start = i;
         boolean exponent = false;
@@ -68,6 +54,15 @@ final class WrittenOut {
       }
     }
     return null;
+  }
+
+  /** Of the text that begins with this quote, where numbers are none. */
+  private static int endOfText(String json, int quote) {
+    int i = quote + 1;
+    while (i < json.length() && json.charAt(i) != '"') {
+      i += json.charAt(i) == '\\' ? 2 : 1;
+    }
+    return i;
   }
 
   private static boolean isOfNumber(char c) {

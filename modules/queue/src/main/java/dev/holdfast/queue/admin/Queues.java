@@ -221,13 +221,7 @@ public final class Queues {
 
   public static boolean pause(Connection connection, String queue, Pause.Draft pause)
       throws SQLException {
-    return PAUSE
-            .on(connection)
-            .set("queue", queue)
-            .set("by", pause.by())
-            .set("reason", pause.reason())
-            .update()
-        > 0;
+    return PAUSE.on(connection).set("queue", queue).pause(pause).update() > 0;
   }
 
   public static boolean resume(Connection connection, String queue) throws SQLException {
@@ -236,12 +230,7 @@ public final class Queues {
 
   public static boolean pauseAllWorkers(Connection connection, Pause.Draft pause)
       throws SQLException {
-    return PAUSE_ALL_WORKERS
-            .on(connection)
-            .set("by", pause.by())
-            .set("reason", pause.reason())
-            .update()
-        > 0;
+    return PAUSE_ALL_WORKERS.on(connection).pause(pause).update() > 0;
   }
 
   public static boolean resumeAllWorkers(Connection connection) throws SQLException {

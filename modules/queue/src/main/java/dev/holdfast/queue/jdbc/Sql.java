@@ -1,6 +1,7 @@
 package dev.holdfast.queue.jdbc;
 
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.ops.Pause;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -176,6 +177,11 @@ public final class Sql {
      */
     public Call tenant(@Nullable String tenant) {
       return set("tenant", tenant == null ? "" : tenant);
+    }
+
+    /** Binds {@code :by} and {@code :reason}. */
+    public Call pause(Pause.Draft pause) {
+      return set("by", pause.by()).set("reason", pause.reason());
     }
 
     public <T> List<T> list(Rows.Reader<T> reader) throws SQLException {

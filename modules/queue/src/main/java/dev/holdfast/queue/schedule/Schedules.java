@@ -190,13 +190,7 @@ public final class Schedules {
 
   public static boolean pause(Connection connection, String name, Pause.Draft pause)
       throws SQLException {
-    return PAUSE
-            .on(connection)
-            .set("name", name)
-            .set("by", pause.by())
-            .set("reason", pause.reason())
-            .update()
-        > 0;
+    return PAUSE.on(connection).set("name", name).pause(pause).update() > 0;
   }
 
   /** By the name of the schedule. */

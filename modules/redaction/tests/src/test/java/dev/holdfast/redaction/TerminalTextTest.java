@@ -48,6 +48,7 @@ class TerminalTextTest {
         Arguments.of("gone\u001b[2K\rhere", "here"),
         Arguments.of("a\0b\u0007c\u007fd\u0085e", "abcde"),
         Arguments.of("a\u200bb\u00adc\u202ed\ufeffe\u200df", "abcdef"),
+        Arguments.of("a\u17b4b\u17b5c\u3164d\u2065e", "abcde"),
         Arguments.of("a\u034fb\ufe0fc\u2028d\udb40\udc41e", "abcde"),
         Arguments.of("❤️ 🏴\udb40\udc67\udb40\udc62", "❤️ 🏴\udb40\udc67\udb40\udc62"),
         Arguments.of("👩‍👧", "👩‍👧"));
