@@ -28,7 +28,7 @@ public record DispatchConfig(
   public DispatchConfig {
     // The task is leased during the push and must be released before the lease expires.
     if (timeout != null && timeout.compareTo(heartbeatTimeout.dividedBy(2)) > 0) {
-      throw new ContradictionException("timeout", "at most half of %s", "heartbeatTimeout");
+      throw new ContradictionException("timeout", "at most half of {}", "heartbeatTimeout");
     }
   }
 }

@@ -66,7 +66,7 @@ public record SupervisorConfig(
   public SupervisorConfig {
     name = name.isBlank() ? Machine.name() : name.strip();
     if (healthTimeout.compareTo(healthInterval) <= 0) {
-      throw new ContradictionException("healthTimeout", "more than %s", "healthInterval");
+      throw new ContradictionException("healthTimeout", "more than {}", "healthInterval");
     }
   }
 

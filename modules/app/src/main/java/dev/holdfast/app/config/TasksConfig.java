@@ -39,7 +39,7 @@ public record TasksConfig(
     // One lost heartbeat must not cost the task.
     if (heartbeatTimeout.compareTo(heartbeatInterval.plus(heartbeatInterval)) < 0) {
       throw new ContradictionException(
-          "heartbeatTimeout", "at least twice %s", "heartbeatInterval");
+          "heartbeatTimeout", "at least twice {}", "heartbeatInterval");
     }
   }
 

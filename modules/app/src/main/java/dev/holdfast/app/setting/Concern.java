@@ -122,7 +122,8 @@ public final class Concern<R extends Record> {
         keyOf(wrong.component()),
         wrong
             .expected()
-            .formatted("%s (%s)".formatted(values.setting(other).variable(), values.text(other))));
+            .replace(
+                "{}", "%s (%s)".formatted(values.setting(other).variable(), values.text(other))));
   }
 
   private String keyOf(String name) {

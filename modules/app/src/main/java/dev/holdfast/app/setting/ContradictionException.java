@@ -12,7 +12,7 @@ public final class ContradictionException extends RuntimeException {
 
   /**
    * @param component whose value is wrong
-   * @param expected what would be right; %s is the other setting and its value
+   * @param expected what would be right; {} is the other setting and its value
    * @param other the component that it contradicts
    */
   public ContradictionException(String component, String expected, String other) {
@@ -35,6 +35,6 @@ public final class ContradictionException extends RuntimeException {
 
   @Override
   public @Nullable String getMessage() {
-    return component + ": " + expected.formatted(other) + " is expected";
+    return component + ": " + expected.replace("{}", other) + " is expected";
   }
 }

@@ -3,6 +3,7 @@ package dev.holdfast.contract.resource;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.resource.QueueResource.Paused;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerExit;
@@ -99,7 +100,7 @@ public record WorkerResource(
   @JsonInclude(JsonInclude.Include.ALWAYS)
   public record Workers(
       @Nullable Instant workersPausedAt,
-      QueueResource.@Nullable Paused workersPause,
+      @Nullable Paused workersPause,
       List<WorkerResource> workers) {
     public Workers {
       workers = List.copyOf(Wire.present("workers", workers));
