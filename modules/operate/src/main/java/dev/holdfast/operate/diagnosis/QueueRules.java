@@ -38,7 +38,7 @@ final class QueueRules implements Rule {
         && queue.running() == 0
         && oldest != null
         && oldest.compareTo(Situation.CLAIMED_WITHIN) > 0
-        && !situation.facts().waitedFor().contains(queue.name())
+        && !situation.isAskedFor(queue.name())
         && !situation.isExplained(queue.name());
   }
 

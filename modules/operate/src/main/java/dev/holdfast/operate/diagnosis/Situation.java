@@ -62,6 +62,12 @@ final class Situation {
     return queue.due() > 0 && oldest != null && oldest.compareTo(longerThan) > 0;
   }
 
+  /** Whether a worker asks for jobs of the queue, at this server or at another one. */
+  boolean isAskedFor(String queue) {
+    return facts.waitedFor().contains(queue)
+        || workers().pollers().stream().anyMatch(poller -> poller.queues().contains(queue));
+  }
+
   /** Whether workers of several supervisors have this name. */
   boolean isNameShared(WorkerHealth row) {
     return workers().processes().stream()

@@ -45,11 +45,9 @@ final class WorkerIdleRules {
   }
 
   private static boolean isServedByOthers(Situation situation, String queue) {
-    return situation.facts().waitedFor().contains(queue)
+    return situation.isAskedFor(queue)
         || situation.workers().holders().stream()
             .anyMatch(holder -> holder.queues().contains(queue))
-        || situation.workers().pollers().stream()
-            .anyMatch(poller -> poller.queues().contains(queue))
         || situation.workers().processes().stream()
             .anyMatch(other -> other.queue().equals(queue) && !other.isStopped());
   }

@@ -6,6 +6,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.ops.Poller;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.SupervisorHealth;
 import dev.holdfast.model.ops.Warnings;
@@ -29,6 +30,7 @@ abstract class DiagnosisFixture {
   final List<WorkerHealth> processes = new ArrayList<>();
   final List<SupervisorHealth> supervisors = new ArrayList<>(List.of(supervisor(0)));
   final List<Holder> holders = new ArrayList<>();
+  final List<Poller> pollers = new ArrayList<>();
   final List<QueueStatus> queues = new ArrayList<>();
   final List<ScheduleStatus> schedules = new ArrayList<>();
   Warnings warnings = NONE;
@@ -66,7 +68,7 @@ abstract class DiagnosisFixture {
     return Diagnosis.of(
         new Diagnosis.Facts(
             queues.stream().map(this::withPause).toList(),
-            new WorkerFleet(processes, supervisors, holders, NOW),
+            new WorkerFleet(processes, supervisors, holders, pollers, NOW),
             warnings,
             schedules,
             waitedFor));

@@ -3,6 +3,7 @@ package dev.holdfast.operate.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.ops.DispatchError;
+import dev.holdfast.model.ops.Poller;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.UnhandledKind;
 import dev.holdfast.model.ops.Warnings;
@@ -54,6 +55,11 @@ class DiagnosisTest extends DiagnosisFixture {
     waitedFor = Set.of("tag");
     assertFound();
     waitedFor = Set.of();
+    // At another server.
+    pollers.add(new Poller("py-1", List.of("mail", "tag"), NOW));
+    assertFound();
+    pollers.set(0, new Poller("py-1", List.of("mail"), NOW));
+    assertFound("queue_stalled");
     queues.set(0, queue(5, 1, 61));
     assertFound();
   }

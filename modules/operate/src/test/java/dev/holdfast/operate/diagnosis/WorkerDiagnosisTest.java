@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.ops.Poller;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.ops.SupervisorHealth;
@@ -274,6 +275,9 @@ class WorkerDiagnosisTest extends DiagnosisFixture {
     assertFound();
     holders.clear();
     waitedFor = Set.of("tag");
+    assertFound();
+    waitedFor = Set.of();
+    pollers.add(new Poller("py-1", List.of("tag"), NOW));
     assertFound();
   }
 

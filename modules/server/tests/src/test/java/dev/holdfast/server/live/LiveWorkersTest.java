@@ -3,7 +3,9 @@ package dev.holdfast.server.live;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LogPiece;
+import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
@@ -12,6 +14,7 @@ import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.queue.health.Supervisors;
 import dev.holdfast.queue.health.WorkerLogs;
+import dev.holdfast.queue.health.WorkerPolls.Poll;
 import dev.holdfast.queue.health.WorkerProcesses;
 import dev.holdfast.queue.health.WorkerRegistry;
 import dev.holdfast.server.ServerTest;
@@ -99,6 +102,26 @@ public class LiveWorkersTest extends ServerTest {
           .filteredOn(event -> event.topic().equals(TOPIC))
           .allSatisfy(
               event -> assertThat(event.data().get("supervisor").asText()).isEqualTo("here"));
+    }
+  }
+
+  @Test
+  void a_worker_that_asks_a_server_for_jobs_is_idle_and_then_gone() {
+    health.polls().write(List.of(new Poll("py-1", QUEUE, null, Duration.ofHours(1))));
+    String topic = "worker:py-1:status";
+    try (LiveStream live = listen()) {
+      JsonNode idle = live.next(topic, data -> data.get("status").asText().equals("idle")).data();
+      assertThat(idle.get("workerId").asText()).isEqualTo("py-1");
+      assertThat(idle.get("runningJobs").asInt()).isZero();
+      enqueued();
+      Lease lease =
+          holdfast.jobs().claim(QUEUE, 1, "py-1", Duration.ofMinutes(1)).jobs().getFirst().lease();
+      live.next(topic, data -> data.get("runningJobs").asInt() == 1);
+      holdfast.jobs().settle(new Settlement.Release(lease, false));
+      live.next(topic, data -> data.get("status").asText().equals("idle"));
+      // It need not be remembered for a minute: it is known not to ask any more.
+      db.sql("UPDATE holdfast.worker_poll SET expires_at = now()");
+      live.next(topic, data -> data.get("status").asText().equals("gone"));
     }
   }
 
