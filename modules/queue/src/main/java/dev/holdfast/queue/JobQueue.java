@@ -186,11 +186,11 @@ public final class JobQueue {
         : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, lease));
   }
 
-  /** Extends each of these leases by the time for which it was given. */
-  public List<HeartbeatResult> heartbeat(List<Lease> leases) {
+  /** Extends each by the time for which it was given, and records who begins which of them. */
+  public List<HeartbeatResult> heartbeat(List<Lease> leases, Map<Lease, String> startedBy) {
     return leases.isEmpty()
         ? List.of()
-        : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, null));
+        : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, startedBy));
   }
 
   /**

@@ -17,7 +17,7 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
   static final String SET =
       CLAIMED.set()
           + """
-            , attempt = j.attempt + 1, worker_id = :worker,
+            , attempt = j.attempt + 1, worker_id = :worker, started_by = NULL,
                  started_at = statement_timestamp(), heartbeat_at = statement_timestamp(),
                  claimed_over_http = :remote,
                  lease_expires_at = ${expires}, cancel_grace_ms = :cancelGrace,

@@ -7,6 +7,7 @@ import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.TenantSql;
 import dev.holdfast.queue.sql.Transition;
+import dev.holdfast.queue.sql.WorkerSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -28,7 +29,7 @@ public final class Retry {
     return Sql.of(
         """
         WITH held AS MATERIALIZED (
-          SELECT j.id, j.state, j.attempt, j.event_count, j.worker_id, j.started_event_number, j.started_at,
+          SELECT j.id, j.state, j.attempt, j.event_count, ${worker} AS worker_id, j.started_event_number, j.started_at,
                  j.finished_at
             FROM holdfast.job j
            WHERE j.id = ANY (:jobs) AND ${from} AND ${tenant}
@@ -65,6 +66,8 @@ public final class Retry {
         retried.isFrom("j"),
         "tenant",
         TenantSql.isOf("j"),
+        "worker",
+        WorkerSql.ofJob("j"),
         "set",
         retried.set(),
         "before",

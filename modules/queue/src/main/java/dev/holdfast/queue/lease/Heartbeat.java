@@ -3,6 +3,7 @@ package dev.holdfast.queue.lease;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Database;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -47,15 +49,26 @@ public final class Heartbeat {
         + coalesce(:lease::float8 * interval '1 millisecond', j.lease_expires_at - j.heartbeat_at)
       """;
 
+  // Only of pushed tasks: others are leased under the name of their worker.
+  private static final String STARTED_BY =
+      """
+      , started_by = coalesce(j.started_by,
+          (SELECT s.worker
+             FROM unnest(:startedJobs::uuid[], :startedAttempts::int4[], :workers::text[])
+                  AS s(id, attempt, worker)
+            WHERE s.id = j.id AND s.attempt = j.attempt AND starts_with(j.worker_id, '${push}')
+            LIMIT 1))
+      """
+          .replace("${push}", Dispatch.WORKER);
+
   private static final String COMMAND =
       "c.paused, c.takeover, c.action, c.step_id, c.requested_by, c.reason, c.requested_at";
 
   // What mostly happens: all are held. Rows are written by their place, as in Succeed, and only
   // what the worker does not expect is returned. What was not extended, for whatever reason, is
   // looked at again by the statement below.
-  private static final Sql EXTEND =
-      Sql.of(
-          """
+  private static final String EXTEND =
+      """
       WITH ${held}, extended AS (
         UPDATE holdfast.job j
            SET ${lease}
@@ -69,13 +82,7 @@ public final class Heartbeat {
         LEFT JOIN held h ON h.id = e.id AND h.attempt = e.attempt
         LEFT JOIN holdfast.job_command c ON c.job_id = b.id
        WHERE e.id IS NULL OR e.cancel_reason IS NOT NULL OR c.job_id IS NOT NULL
-      """,
-          "held",
-          HELD,
-          "lease",
-          LEASE,
-          "command",
-          COMMAND);
+      """;
 
   // Not "and the lease has not run out": after an outage a lease that was not taken is extended.
   // SKIP LOCKED, because a handler may hold its own row locked for long, by settling in its
@@ -85,9 +92,8 @@ public final class Heartbeat {
   // before that has ended: see askedAgain.
   // Each row is looked up by its id, never joined as a whole, as in Succeed; and written by its id,
   // because one that was changed between the snapshot and the lock is at another place by now.
-  private static final Sql EXTEND_BY_ID =
-      Sql.of(
-          """
+  private static final String EXTEND_BY_ID =
+      """
       WITH ${held}, extended AS (
         UPDATE holdfast.job j
            SET ${lease}
@@ -107,15 +113,30 @@ public final class Heartbeat {
             FROM holdfast.job j
            WHERE h.id IS NULL AND j.id = b.id AND j.attempt = b.attempt
              AND ${running}) AS locked ON true
-      """,
-          "held",
-          HELD,
-          "running",
-          FenceSql.isRunning("j"),
-          "lease",
-          LEASE,
-          "command",
-          COMMAND);
+      """;
+
+  /**
+   * @param all expects that all are held
+   */
+  private record Statements(Sql all, Sql byId) {
+    static Statements of(String assignments) {
+      return new Statements(
+          Sql.of(EXTEND, "held", HELD, "lease", assignments, "command", COMMAND),
+          Sql.of(
+              EXTEND_BY_ID,
+              "held",
+              HELD,
+              "running",
+              FenceSql.isRunning("j"),
+              "lease",
+              assignments,
+              "command",
+              COMMAND));
+    }
+  }
+
+  private static final Statements PLAIN = Statements.of(LEASE);
+  private static final Statements STARTING = Statements.of(LEASE + STARTED_BY);
 
   // Two queries, each with its own index; either finds few jobs.
   private static final Sql COMMANDS =
@@ -142,6 +163,27 @@ public final class Heartbeat {
    * A reaper commits its page sooner than that, and heartbeats of other jobs can wait for so long.
    */
   private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
+
+  /**
+   * How leases are extended.
+   *
+   * @param lease how long they last from now on; null for as long as each was given for
+   * @param startedBy the workers that begin attempts with it
+   */
+  private record Extension(@Nullable Duration lease, Map<Lease, String> startedBy) {
+    Sql.Call call(Connection connection, Function<Statements, Sql> of, List<Lease> leases)
+        throws SQLException {
+      Statements statements = startedBy.isEmpty() ? PLAIN : STARTING;
+      Sql.Call call = of.apply(statements).on(connection).leases(leases).set("lease", lease);
+      if (startedBy.isEmpty()) {
+        return call;
+      }
+      List<Lease> started = List.copyOf(startedBy.keySet());
+      return call.set("startedJobs", Rows.ids(connection, started))
+          .set("startedAttempts", Rows.attempts(connection, started))
+          .array("workers", "text", started, startedBy::get);
+    }
+  }
 
   private record Beat(HeartbeatResult result, boolean runOut) {
     static Beat read(ResultSet row) throws SQLException {
@@ -183,8 +225,24 @@ public final class Heartbeat {
   public static List<HeartbeatResult> of(
       Connection connection, List<Lease> leases, @Nullable Duration lease, Duration lockTimeout)
       throws SQLException {
+    return of(connection, leases, new Extension(lease, Map.of()), lockTimeout);
+  }
+
+  /**
+   * Extends each lease by the time for which it was given.
+   *
+   * @param startedBy the workers that begin attempts with it, by their own names
+   */
+  public static List<HeartbeatResult> of(
+      Connection connection, List<Lease> leases, Map<Lease, String> startedBy) throws SQLException {
+    return of(connection, leases, new Extension(null, startedBy), LOCK_TIMEOUT);
+  }
+
+  private static List<HeartbeatResult> of(
+      Connection connection, List<Lease> leases, Extension extension, Duration lockTimeout)
+      throws SQLException {
     Map<Lease, HeartbeatResult> noted =
-        EXTEND.on(connection).leases(leases).set("lease", lease).listByKey(Beat::read).stream()
+        extension.call(connection, Statements::all, leases).listByKey(Beat::read).stream()
             .map(Beat::result)
             .collect(Collectors.toMap(HeartbeatResult::lease, result -> result, (a, b) -> a));
     List<Lease> unextended =
@@ -193,7 +251,7 @@ public final class Heartbeat {
             .map(HeartbeatResult::lease)
             .toList();
     if (!unextended.isEmpty()) {
-      noted.putAll(byId(connection, unextended, lease, lockTimeout));
+      noted.putAll(byId(connection, unextended, extension, lockTimeout));
     }
     return leases.stream()
         .map(each -> noted.getOrDefault(each, new HeartbeatResult(each, Ack.ACCEPTED, null)))
@@ -206,7 +264,7 @@ public final class Heartbeat {
    * for like others.
    */
   private static Map<Lease, HeartbeatResult> byId(
-      Connection connection, List<Lease> leases, @Nullable Duration lease, Duration lockTimeout)
+      Connection connection, List<Lease> leases, Extension extension, Duration lockTimeout)
       throws SQLException {
     Map<Lease, MaterializeBatch.Found> locked =
         MaterializeBatch.unlocked(connection, leases).stream()
@@ -214,7 +272,7 @@ public final class Heartbeat {
             .collect(Collectors.toMap(MaterializeBatch.Found::lease, found -> found, (a, b) -> a));
     Map<Lease, HeartbeatResult> results = new HashMap<>();
     List<Lease> ranOut = new ArrayList<>();
-    for (Beat beat : beat(connection, leases, lease)) {
+    for (Beat beat : beat(connection, leases, extension)) {
       HeartbeatResult result = beat.result();
       MaterializeBatch.Found inBatch =
           result.ack() == Ack.LEASE_LOST ? locked.get(result.lease()) : null;
@@ -224,7 +282,7 @@ public final class Heartbeat {
       }
     }
     if (!ranOut.isEmpty()) {
-      results.putAll(askedAgain(connection, ranOut, lease, lockTimeout));
+      results.putAll(askedAgain(connection, ranOut, extension, lockTimeout));
     }
     return results;
   }
@@ -236,7 +294,7 @@ public final class Heartbeat {
    * reaper.
    */
   private static Map<Lease, HeartbeatResult> askedAgain(
-      Connection connection, List<Lease> ranOut, @Nullable Duration lease, Duration lockTimeout)
+      Connection connection, List<Lease> ranOut, Extension extension, Duration lockTimeout)
       throws SQLException {
     try {
       return Database.inTransaction(
@@ -245,7 +303,7 @@ public final class Heartbeat {
           in -> {
             LOCK.on(in).set("jobs", Rows.ids(in, ranOut)).list(row -> true);
             MaterializeBatch.leases(in, ranOut);
-            return beat(in, ranOut, lease).stream()
+            return beat(in, ranOut, extension).stream()
                 .map(Beat::result)
                 .collect(Collectors.toMap(HeartbeatResult::lease, result -> result));
           });
@@ -257,9 +315,9 @@ public final class Heartbeat {
     }
   }
 
-  private static List<Beat> beat(
-      Connection connection, List<Lease> leases, @Nullable Duration lease) throws SQLException {
-    return EXTEND_BY_ID.on(connection).leases(leases).set("lease", lease).listByKey(Beat::read);
+  private static List<Beat> beat(Connection connection, List<Lease> leases, Extension extension)
+      throws SQLException {
+    return extension.call(connection, Statements::byId, leases).listByKey(Beat::read);
   }
 
   /** Only jobs with a cancellation or a command pending: cheap enough for twice a second. */

@@ -6,6 +6,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.TenantSql;
+import dev.holdfast.queue.sql.WorkerSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -18,7 +19,7 @@ public final class ChangedJobs {
   private static final Sql SQL =
       Sql.of(
           """
-      SELECT id, kind, queue, state, attempt, progress, progress_message, worker_id, created_at,
+      SELECT id, kind, queue, state, attempt, progress, progress_message, ${worker} AS worker_id, created_at,
              run_at, started_at, finished_at, failure->>'code' AS failure_code
         FROM holdfast.job j
        WHERE id IN (
@@ -37,6 +38,8 @@ public final class ChangedJobs {
              SELECT unnest(:known::uuid[])) AND ${tenant}
        ORDER BY created_at, id
       """,
+          "worker",
+          WorkerSql.ofJob("j"),
           "tenant",
           TenantSql.isOf("j"));
 

@@ -5,6 +5,7 @@ import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.FailureSql;
 import dev.holdfast.queue.sql.TenantSql;
+import dev.holdfast.queue.sql.WorkerSql;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -23,7 +24,7 @@ public final class FailuresBySignature {
           """
       WITH newest AS MATERIALIZED (
         SELECT j.id, j.kind, j.queue, j.finished_at, j.failure,
-               (SELECT a.worker_id FROM holdfast.attempt a
+               (SELECT ${worker} FROM holdfast.attempt a
                  WHERE a.job_id = j.id AND a.attempt = j.attempt) AS worker
           FROM holdfast.job j
          WHERE j.state = 'FAILED' AND ${tenant}
@@ -60,6 +61,8 @@ public final class FailuresBySignature {
       """,
           "tenant",
           TenantSql.isOf("j"),
+          "worker",
+          WorkerSql.ofAttempt("a"),
           "code",
           FailureSql.CODE,
           "message",

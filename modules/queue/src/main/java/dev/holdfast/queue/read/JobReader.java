@@ -16,6 +16,7 @@ import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.jdbc.Where;
+import dev.holdfast.queue.sql.WorkerSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -81,11 +82,12 @@ public final class JobReader {
   private static final String COLUMNS =
       """
       , id, kind, queue, state, priority, attempt, failures,
-             max_attempts, crashes, max_crashes, progress, progress_message, worker_id, heartbeat_at,
+             max_attempts, crashes, max_crashes, progress, progress_message, ${worker} AS worker_id, heartbeat_at,
              lease_expires_at, created_at, run_at, started_at, finished_at, cancel_requested_at,
              cancel_reason, deadline, tenant, workspace, run_id, run_key, parent_id, unique_key,
              concurrency_key, attributes
-      """;
+      """
+          .replace("${worker}", WorkerSql.ofJob("job"));
 
   // 'created', 'processing' and 'done' have no rows of their own, unless the job succeeded and was
   // sent back to a step (Retry). Their numbers are kept where the facts are, so the timeline reads
@@ -99,42 +101,49 @@ public final class JobReader {
       SELECT 1, 'created', 0, created_at, '{}'
         FROM holdfast.job WHERE id = :job
       UNION ALL
-      SELECT started_event_number, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
+      SELECT started_event_number, 'processing', attempt, started_at,
+             jsonb_build_object('worker', ${ofAttempt})
         FROM holdfast.attempt WHERE job_id = :job
       UNION ALL
-      SELECT started_event_number, 'processing', attempt, started_at, jsonb_build_object('worker', worker_id)
+      SELECT started_event_number, 'processing', attempt, started_at,
+             jsonb_build_object('worker', ${ofJob})
         FROM holdfast.job WHERE id = :job AND state IN ('RUNNING', 'SUCCEEDED')
       UNION ALL
       SELECT event_count, 'done', attempt, finished_at, '{}'
         FROM holdfast.job WHERE id = :job AND state = 'SUCCEEDED'
        ORDER BY number
-      """);
+      """,
+          "ofAttempt",
+          WorkerSql.ofAttempt("attempt"),
+          "ofJob",
+          WorkerSql.ofJob("job"));
 
   private static final Sql ATTEMPTS =
       Sql.of(
           """
-      WITH a (attempt, outcome, worker_id, started_at, ended_at, failure) AS (
-        SELECT attempt, outcome, worker_id, started_at, ended_at, failure
+      WITH a (attempt, outcome, worker_id, started_by, started_at, ended_at, failure) AS (
+        SELECT attempt, outcome, worker_id, started_by, started_at, ended_at, failure
           FROM holdfast.attempt WHERE job_id = :job
         UNION ALL
-        SELECT attempt, state, worker_id, started_at, finished_at, NULL
+        SELECT attempt, state, worker_id, started_by, started_at, finished_at, NULL
           FROM holdfast.job WHERE id = :job AND state IN ('RUNNING', 'SUCCEEDED')
         UNION ALL
         -- Succeeded once, and was sent back.
-        SELECT d.attempt, 'SUCCEEDED', p.data ->> 'worker', p.at, d.at, NULL
+        SELECT d.attempt, 'SUCCEEDED', p.data ->> 'worker', NULL, p.at, d.at, NULL
           FROM holdfast.event d
           JOIN holdfast.event p
             ON p.job_id = d.job_id AND p.attempt = d.attempt AND p.type = 'processing'
          WHERE d.job_id = :job AND d.type = 'done'
       )
-      -- A pushed task is leased under the name of its queue; its worker is known when it reports.
+      -- A pushed task is leased under the name of its queue; its worker is known when that reports
+      -- the start or the end.
       SELECT a.attempt, a.outcome, a.started_at, a.ended_at, a.failure,
-             CASE WHEN a.worker_id LIKE '${push}%' THEN coalesce(c.worker_id, a.worker_id)
+             CASE WHEN a.worker_id LIKE '${push}%' THEN coalesce(c.worker_id, ${worker})
                   ELSE a.worker_id END AS worker_id
         FROM a LEFT JOIN holdfast.completion c ON c.job_id = :job AND c.attempt = a.attempt
        ORDER BY a.attempt
       """,
-          "push", Dispatch.WORKER);
+          "push", Dispatch.WORKER, "worker", WorkerSql.ofAttempt("a"));
 
   private static final Json NOTHING = new Json("null");
 

@@ -9,6 +9,7 @@ import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.FenceSql;
+import dev.holdfast.queue.sql.WorkerSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -41,10 +42,12 @@ public final class JobStates {
   private static final Sql ENDED =
       Sql.of(
           """
-          SELECT a.attempt, a.outcome, a.worker_id, a.started_at, a.ended_at, a.failure
+          SELECT a.attempt, a.outcome, ${worker} AS worker_id, a.started_at, a.ended_at, a.failure
             FROM holdfast.attempt a
            WHERE a.job_id = :job AND a.attempt = :attempt
-          """);
+          """,
+          "worker",
+          WorkerSql.ofAttempt("a"));
 
   // What succeeded is read from its job; all else that ended from its attempt.
   private static final Sql RUN_TIMES =

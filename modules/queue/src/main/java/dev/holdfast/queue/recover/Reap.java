@@ -8,6 +8,7 @@ import dev.holdfast.queue.lease.LeaseExpiry;
 import dev.holdfast.queue.report.Steps;
 import dev.holdfast.queue.settle.EndAttemptSql;
 import dev.holdfast.queue.sql.ClaimDeliverySql;
+import dev.holdfast.queue.sql.WorkerSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -28,13 +29,15 @@ public final class Reap {
   // version of each row: a heartbeat that was first keeps its job.
   private static final Sql LOST =
       sql(
-          """
-          jsonb_build_object(
-            'category', 'INFRASTRUCTURE', 'code', 'HEARTBEAT_TIMEOUT',
-            'message', format('worker %s was last heard at %s; its lease ran out at %s',
-                              j.worker_id, j.heartbeat_at, j.lease_expires_at),
-            'retryable', true)
-          """,
+          Sql.fragment(
+              """
+              jsonb_build_object(
+                'category', 'INFRASTRUCTURE', 'code', 'HEARTBEAT_TIMEOUT',
+                'message', format('worker %s was last heard at %s; its lease ran out at %s',
+                                  ${worker}, j.heartbeat_at, j.lease_expires_at),
+                'retryable', true)
+              """,
+              "worker", WorkerSql.ofJob("j")),
           LeaseExpiry.RAN_OUT,
           // Several processes may use one name, so only jobs that overlapped count as run together.
           "NOT l.isolated",
@@ -78,7 +81,7 @@ public final class Reap {
         Sql.fragment(
             """
             WITH lost AS MATERIALIZED (
-              SELECT j.id, j.attempt, j.worker_id, j.crashes, j.max_crashes, j.cancel_requested_at,
+              SELECT j.id, j.attempt, j.worker_id, ${worker} AS shown_worker, j.crashes, j.max_crashes, j.cancel_requested_at,
                      j.isolated, j.started_at,
                      ${unconfirmed}
                        AND (SELECT count(*) FROM holdfast.attempt u
@@ -123,7 +126,7 @@ public final class Reap {
                                               || ' nothing else',
                                               CASE WHEN l.crashes = 0 THEN '1 worker'
                                                    ELSE l.crashes + 1 || ' workers' END,
-                                              l.worker_id),
+                                              l.shown_worker),
                             'retryable', false,
                             'cause', l.failure)
                           WHEN l.max_crashes = 0
@@ -135,6 +138,8 @@ public final class Reap {
                 FROM decided l
             )
             """,
+            "worker",
+            WorkerSql.ofJob("j"),
             "failure",
             failure,
             "condition",

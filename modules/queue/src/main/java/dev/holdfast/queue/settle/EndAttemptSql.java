@@ -8,6 +8,7 @@ import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.FenceSql;
 import dev.holdfast.queue.sql.Transition;
+import dev.holdfast.queue.sql.WorkerSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashSet;
@@ -42,17 +43,18 @@ public final class EndAttemptSql {
           FROM ending e
          WHERE j.id = e.id AND j.attempt = e.attempt AND ${running}
         RETURNING j.id, j.attempt, j.state, j.queue, j.kind, j.event_count, j.started_at, j.started_event_number,
-                  e.worker_id, e.outcome, e.failure, e.job_failure, e.event, e.data, e.run_at
+                  j.started_by, e.worker_id, e.outcome, e.failure, e.job_failure, e.event, e.data, e.run_at
       ), attempt_inserted AS (
         INSERT INTO holdfast.attempt
-               (job_id, attempt, outcome, worker_id, started_at, ended_at, started_event_number, failure)
-        SELECT m.id, m.attempt, m.outcome, m.worker_id, m.started_at, clock_timestamp(),
+               (job_id, attempt, outcome, worker_id, started_by, started_at, ended_at,
+                started_event_number, failure)
+        SELECT m.id, m.attempt, m.outcome, m.worker_id, m.started_by, m.started_at, clock_timestamp(),
                m.started_event_number, m.failure
           FROM moved m
       ), event_inserted AS (
         ${event}
       )
-      SELECT m.id, m.attempt, m.state, m.queue, m.kind, m.worker_id FROM moved m
+      SELECT m.id, m.attempt, m.state, m.queue, m.kind, ${worker} AS worker_id FROM moved m
       """;
 
   private static final Transition ENDED =
@@ -110,7 +112,9 @@ public final class EndAttemptSql {
         "running",
         running,
         "event",
-        EVENT);
+        EVENT,
+        "worker",
+        WorkerSql.ofAttempt("m"));
   }
 
   /**

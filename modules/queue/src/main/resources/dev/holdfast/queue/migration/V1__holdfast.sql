@@ -84,6 +84,8 @@ CREATE TABLE holdfast.job (
   heartbeat_at         timestamptz,
   lease_expires_at     timestamptz,
   worker_id            text,
+  -- Who has begun a pushed task, which is leased under the name of its queue. The next claim resets it.
+  started_by           text,
   finished_at          timestamptz,
   result               jsonb,
   failure              jsonb,
@@ -201,6 +203,7 @@ CREATE TABLE holdfast.attempt (
   attempt       integer     NOT NULL,
   outcome       text        NOT NULL,
   worker_id     text        NOT NULL,
+  started_by    text,
   started_at    timestamptz NOT NULL,
   ended_at      timestamptz NOT NULL,
   started_event_number integer     NOT NULL,

@@ -61,8 +61,8 @@ public final class FencedOperations {
   // ---- leases
 
   /** Extends a lease for the first time; waits while another transaction holds the job's row. */
-  HeartbeatResult start(LeaseHolder.Token holder) throws InterruptedException {
-    return heartbeats.start(holder.scope().lease());
+  HeartbeatResult start(LeaseHolder.Token holder, String worker) throws InterruptedException {
+    return heartbeats.start(holder.scope().lease(), worker);
   }
 
   /**
@@ -75,7 +75,8 @@ public final class FencedOperations {
         heartbeats.beat(
             new HeartbeatBatcher.Beat(
                 holder.scope().lease(),
-                progress == null ? null : (Report.Progress) Scrubbed.report(progress))));
+                progress == null ? null : (Report.Progress) Scrubbed.report(progress),
+                null)));
   }
 
   private HeartbeatResult counted(HeartbeatResult result) {

@@ -24,8 +24,13 @@ public final class HeartbeatBatcher {
   private static final Duration START_WITHIN = Duration.ofSeconds(10);
   private static final Duration BUSY_PAUSE = Duration.ofMillis(5);
 
-  /** One heartbeat, with the progress if it has one. */
-  record Beat(Lease lease, Report.@Nullable Progress progress) {}
+  /**
+   * One heartbeat.
+   *
+   * @param progress null if it has none
+   * @param startedBy the worker that begins the attempt; null if it has begun
+   */
+  record Beat(Lease lease, Report.@Nullable Progress progress, @Nullable String startedBy) {}
 
   private final JobQueue queue;
   private final LongSupplier nanos;
@@ -47,10 +52,10 @@ public final class HeartbeatBatcher {
    * it, in which case the start must be refused; so this waits for that transaction, which is
    * short.
    */
-  HeartbeatResult start(Lease attempt) throws InterruptedException {
+  HeartbeatResult start(Lease attempt, String worker) throws InterruptedException {
     long until = nanos.getAsLong() + START_WITHIN.toNanos();
     while (true) {
-      HeartbeatResult result = beat(new Beat(attempt, null));
+      HeartbeatResult result = beat(new Beat(attempt, null, worker));
       if (!result.rowLocked()) {
         return result;
       }
@@ -63,9 +68,15 @@ public final class HeartbeatBatcher {
   }
 
   private List<HeartbeatResult> all(List<Beat> heartbeats) {
+    Map<Lease, String> startedBy = new HashMap<>();
+    for (Beat beat : heartbeats) {
+      if (beat.startedBy() != null) {
+        startedBy.putIfAbsent(beat.lease(), beat.startedBy());
+      }
+    }
     Map<Lease, HeartbeatResult> results = new HashMap<>();
     for (HeartbeatResult result :
-        queue.heartbeat(heartbeats.stream().map(Beat::lease).distinct().toList())) {
+        queue.heartbeat(heartbeats.stream().map(Beat::lease).distinct().toList(), startedBy)) {
       results.put(result.lease(), result);
     }
     List<Report> worthWriting = new ArrayList<>();

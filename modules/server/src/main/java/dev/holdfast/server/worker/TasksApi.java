@@ -81,7 +81,7 @@ public final class TasksApi {
     LeaseHolder.Token holder =
         TaskRefusals.holder(call.token(), started.attempt(), started.attemptId());
     Lease lease = holder.scope().lease();
-    HeartbeatResult result = operations.start(holder);
+    HeartbeatResult result = operations.start(holder, started.workerId());
     if (result.ack() == Ack.LEASE_LOST) {
       throw refusals.lost("started", lease);
     }

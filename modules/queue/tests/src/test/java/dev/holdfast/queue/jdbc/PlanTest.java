@@ -259,6 +259,7 @@ class PlanTest extends QueueFixture {
     Map<String, Consumer<JobStore>> verbs = new LinkedHashMap<>();
     verbs.put("progress", q -> q.jobs().report(List.of(new Report.Progress(one, 1, null))));
     verbs.put("log", q -> q.jobs().report(List.of(new Report.Log(one, 1, "a line"))));
+    verbs.put("start", q -> q.jobs().heartbeat(List.of(one), Map.of(one, "w9")));
     verbs.put(
         "publish",
         q ->
@@ -330,6 +331,7 @@ class PlanTest extends QueueFixture {
     try (Connection connection = single.getConnection()) {
       connection.setAutoCommit(false);
       Heartbeat.of(connection, leases, LEASE);
+      Heartbeat.of(connection, leases, Map.of(leases.getFirst(), "w9"));
       Heartbeat.commands(connection, WORKER);
       assertThat(
               Sql.of(
