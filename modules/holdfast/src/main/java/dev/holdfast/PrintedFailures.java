@@ -3,7 +3,7 @@ package dev.holdfast;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
-import dev.holdfast.worker.JobListener;
+import dev.holdfast.worker.handler.JobListener;
 
 /** Prints why jobs failed, for tests without a logger. */
 final class PrintedFailures implements JobListener {

@@ -7,7 +7,6 @@ import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.redaction.Scrubber;
-import dev.holdfast.worker.JobListener;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.artifact.ArtifactStore;
 import dev.holdfast.worker.artifact.FolderStore;
@@ -17,6 +16,7 @@ import dev.holdfast.worker.config.FailureLog;
 import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.handler.Handler;
+import dev.holdfast.worker.handler.JobListener;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.Middleware;
 import dev.holdfast.worker.maintenance.Periodic;
@@ -237,7 +237,7 @@ public final class WorkerBuilder {
    * has too few connections. Once it runs it waits for a source that is unavailable, without end.
    */
   public Worker start() {
-    Worker worker = checked(true, listeners);
+    Worker worker = checked(true, unknownKinds, listeners);
     if (paused) {
       worker.pause();
     }
@@ -254,11 +254,12 @@ public final class WorkerBuilder {
     if (LoggerFactory.getILoggerFactory() instanceof NOPLoggerFactory) {
       all.add(new PrintedFailures());
     }
-    checked(false, all).drain();
+    // A missing handler fails the job at once.
+    checked(false, Duration.ZERO, all).drain();
   }
 
-  private Worker checked(boolean listens, List<JobListener> told) {
-    WorkerOptions options = options();
+  private Worker checked(boolean listens, Duration unknown, List<JobListener> told) {
+    WorkerOptions options = options(unknown);
     // It would claim jobs all the same, and fail each of them for good.
     if (kinds.isEmpty()) {
       throw new IllegalStateException(
@@ -281,7 +282,7 @@ public final class WorkerBuilder {
     return kind.handler(handler);
   }
 
-  private WorkerOptions options() {
+  private WorkerOptions options(Duration unknown) {
     return new WorkerOptions(
         name(),
         queues,
@@ -293,7 +294,7 @@ public final class WorkerBuilder {
         scratch,
         artifacts,
         new Healing(budgets, redact),
-        unknownKinds,
+        unknown,
         failureLog);
   }
 

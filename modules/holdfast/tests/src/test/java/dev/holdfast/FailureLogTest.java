@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class FailureLogTest extends LibraryTest {
-  private static final String LOGGER = "dev.holdfast.worker.AttemptLog";
+  private static final String LOGGER = "dev.holdfast.worker.attempt.AttemptLog";
 
   private JobId failing(int maxAttempts) {
     return enqueue(Job.of("careless").maxAttempts(maxAttempts));

@@ -4,23 +4,22 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Plural;
-import dev.holdfast.worker.artifact.Publisher;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.AttemptServices;
 import dev.holdfast.worker.attempt.Outbox;
+import dev.holdfast.worker.attempt.Slots;
 import dev.holdfast.worker.attempt.StopReason;
-import dev.holdfast.worker.attempt.Watchdog;
 import dev.holdfast.worker.claim.Claimer;
-import dev.holdfast.worker.claim.Slots;
 import dev.holdfast.worker.config.WorkerOptions;
+import dev.holdfast.worker.handler.JobListener;
 import dev.holdfast.worker.handler.Kind;
+import dev.holdfast.worker.handler.OverdueHandler;
 import dev.holdfast.worker.lease.LeaseKeeper;
 import dev.holdfast.worker.maintenance.Periodic;
 import dev.holdfast.worker.maintenance.Upkeep;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
-import dev.holdfast.worker.source.RetryingSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -36,9 +35,9 @@ import org.slf4j.LoggerFactory;
  * Claims jobs, runs their handlers and settles them, until it is stopped.
  *
  * <p>This is the wiring; each part is one concern: {@link Claimer} fills the {@link Slots}, {@link
- * AttemptExecutor} runs one attempt, {@link Outbox} writes reports and settlements, {@link
- * LeaseKeeper} extends leases, {@link Watchdog} stops handlers that are out of time, {@link Upkeep}
- * does what the queue needs beside that.
+ * AttemptExecutor} is one attempt from its start to its end, {@link Outbox} writes reports and
+ * settlements, {@link LeaseKeeper} extends leases, {@link Upkeep} does what the queue needs beside
+ * that.
  */
 public final class Worker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
@@ -49,21 +48,19 @@ public final class Worker implements AutoCloseable {
   private static final Duration STOP_THREADS = Duration.ofSeconds(4);
 
   private final JobSource source;
-  private final RetryingSource retrying;
   private final WorkerOptions options;
   private final Metrics metrics;
+  private final Map<String, Kind<?>> kinds;
+  private final AttemptServices services;
   private final Slots slots;
   private final Outbox outbox;
   private final LeaseKeeper keeper;
-  private final Watchdog watchdog;
-  private final WorkerAttempts attempts;
   private final Claimer claimer;
   private final Loop claiming;
   private final Upkeep upkeep;
   private final AtomicBoolean started = new AtomicBoolean();
   private final AtomicBoolean stopping = new AtomicBoolean();
   private final CountDownLatch stopped = new CountDownLatch(1);
-  private volatile boolean draining;
   private volatile @Nullable AutoCloseable listening;
 
   /**
@@ -78,39 +75,21 @@ public final class Worker implements AutoCloseable {
       List<JobListener> listeners,
       Metrics metrics) {
     this.source = source;
-    this.retrying = new RetryingSource(source);
     this.options = options;
     this.metrics = metrics;
-    this.slots = new Slots(options.concurrency());
-    this.outbox = new Outbox(source);
+    this.kinds = kinds.stream().collect(Collectors.toMap(Kind::name, Function.identity()));
+    this.services =
+        AttemptServices.of(source, options, codec, listeners, metrics, this::wakeClaiming);
+    this.slots = services.slots();
+    this.outbox = services.outbox();
     this.keeper =
         new LeaseKeeper(
             source, slots, options.timings(), options.worker(), metrics, System::nanoTime);
-    this.watchdog = new Watchdog(options.timings(), metrics);
-    Map<String, Kind<?>> byName =
-        kinds.stream().collect(Collectors.toMap(Kind::name, Function.identity()));
-    AttemptServices services =
-        new AttemptServices(
-            options,
-            codec,
-            outbox,
-            new Publisher(options.artifacts(), retrying),
-            retrying,
-            metrics,
-            this::isHandledElsewhere);
-    this.attempts =
-        new WorkerAttempts(
-            services,
-            byName,
-            slots,
-            watchdog,
-            new AttemptLog(options, metrics, listeners),
-            this::wakeClaiming);
-    this.claimer = new Claimer(source, options, slots, metrics, attempts);
+    this.claimer = new Claimer(source, options, slots, metrics, this::startAttempt);
     this.claiming = new Loop("claim", this::claim, claimer::releaseLostClaims);
     this.upkeep = new Upkeep(upkeep);
     metrics.gauge(Metrics.INFLIGHT, slots::used);
-    metrics.gauge(Metrics.OVERDUE, attempts.overdueHandlers()::count);
+    metrics.gauge(Metrics.OVERDUE, () -> slots.overdue().size());
   }
 
   /** Begins to claim jobs. */
@@ -144,17 +123,12 @@ public final class Worker implements AutoCloseable {
     claiming.wake();
   }
 
-  private void wakeClaiming(boolean settled) {
-    if (claimer.isWorthWaking(settled)) {
-      claiming.wake();
-    }
+  private void wakeClaiming() {
+    claiming.wake();
   }
 
-  private boolean isHandledElsewhere(LeasedJob job) {
-    // While a test drains a queue, a missing handler should fail the job at once.
-    return !draining
-        && options.unknownKinds().isPositive()
-        && retrying.ask(it -> it.mayHaveHandler(job, options.unknownKinds()));
+  private boolean startAttempt(LeasedJob job, long claimedAt) {
+    return new AttemptExecutor(job, kinds.get(job.kind()), claimedAt, services).start();
   }
 
   private Duration claim() {
@@ -165,7 +139,6 @@ public final class Worker implements AutoCloseable {
   /** For tests: runs everything that is due until nothing is left; then stops. */
   public void drain() {
     startKeeping();
-    draining = true;
     try {
       keeper.connect();
       while (claimer.claimNow() > 0) {
@@ -201,7 +174,7 @@ public final class Worker implements AutoCloseable {
 
   /** Handlers that still run although their attempts were abandoned, the longest first. */
   public List<OverdueHandler> overdue() {
-    return attempts.overdueHandlers().all();
+    return slots.overdue();
   }
 
   /** What it has counted since it started. */
@@ -246,14 +219,14 @@ public final class Worker implements AutoCloseable {
     try {
       slots.awaitEmpty(timeout);
     } finally {
-      retrying.giveUp();
+      services.source().giveUp();
       releaseRunning();
       stopThreads();
     }
   }
 
   private void releaseRunning() {
-    slots.all().forEach(run -> run.stop(new StopReason.Shutdown()));
+    slots.all().forEach(attempt -> attempt.stop(new StopReason.Shutdown()));
     slots.awaitEmptyUninterruptibly(STOP_HANDLERS);
     slots.all().forEach(AttemptExecutor::abandon);
     if (!slots.awaitEmptyUninterruptibly(FLUSH)) {
@@ -278,10 +251,7 @@ public final class Worker implements AutoCloseable {
               && claiming.awaitEnd(left(until));
       log.info("{} has stopped{}", options.worker(), ended ? "" : "; the source does not answer");
     } finally {
-      watchdog.close();
-      attempts.closeThreads();
-      outbox.close();
-      attempts.closeCleaner(left(until));
+      services.close(left(until));
     }
   }
 

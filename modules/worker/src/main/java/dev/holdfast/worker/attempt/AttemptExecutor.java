@@ -6,10 +6,15 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.handler.CancelledException;
 import dev.holdfast.worker.handler.Kind;
+import dev.holdfast.worker.handler.Threads;
+import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -17,24 +22,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One attempt: {@link #start} → {@link #perform} → {@link #finalOutcome} → {@link #settle}; its
- * {@link AttemptListener} cleans up.
+ * One attempt, from its claim to its end, in the order of this file: {@link #start} → {@link #run}:
+ * {@link #begin} → {@link #perform} → {@link #end} → {@link #settle} → {@link #finish}.
  *
- * <p>Three threads may race: the handler's, one that stops it, and the watchdog's when the grace
- * period is over. Whichever comes first, the return of the handler or its abandoning, ends the
- * attempt; the database's fence decides the rest. {@link AttemptListener#ended} is called once in
- * any case.
+ * <p>Three threads may race to {@link #end}: the handler's, one that stops it, and the watchdog's
+ * when the grace period is over. Whichever comes first, the return of the handler or its
+ * abandoning, ends the attempt; the database's fence decides the rest.
  */
 public final class AttemptExecutor {
   private static final Logger log = LoggerFactory.getLogger(AttemptExecutor.class);
 
-  private final LeasedJob job;
-  private final @Nullable Kind<?> kind;
-  private final AttemptServices services;
-  private final AttemptListener listener;
-  private final StopSignal stop;
-  private final AttemptContext context;
-  private final HandlerThread thread = new HandlerThread();
+  final AttemptServices services;
+  final LeasedJob job;
+  final @Nullable Kind<?> kind;
+  final StopSignal stop;
+  final AttemptContext context;
+  final HandlerThread thread = new HandlerThread();
   private final long claimedAt;
   private final AtomicBoolean ended = new AtomicBoolean();
   private final AtomicBoolean checkingIfLost = new AtomicBoolean();
@@ -47,19 +50,230 @@ public final class AttemptExecutor {
    * @param claimedAt when the claim was sent, on the monotonic clock
    */
   public AttemptExecutor(
-      LeasedJob job,
-      @Nullable Kind<?> kind,
-      long claimedAt,
-      AttemptServices services,
-      AttemptListener listener) {
+      LeasedJob job, @Nullable Kind<?> kind, long claimedAt, AttemptServices services) {
     this.job = job;
     this.kind = kind;
-    this.services = services;
-    this.listener = listener;
     this.claimedAt = claimedAt;
     this.leaseFrom = claimedAt;
+    this.services = services;
     this.stop = new StopSignal(job.lease());
     this.context = new AttemptContext(job, services, stop, System::nanoTime, this::lost);
+  }
+
+  // ---- start: a slot and a thread
+
+  /** False when no slot is free for it any more. */
+  public boolean start() {
+    if (!services.slots().add(this)) {
+      return false;
+    }
+    services.metrics().time(Metrics.QUEUE_WAIT, job.queueWait());
+    try {
+      services
+          .threads()
+          .start(
+              kind == null ? Threads.AUTO : kind.threads(),
+              "job-" + lease(),
+              () -> AttemptMdc.run(job, this::run));
+    } catch (Throwable noThread) {
+      services.slots().remove(this);
+      throw noThread;
+    }
+    return true;
+  }
+
+  void run() {
+    try {
+      if (begin()) {
+        end(perform());
+      }
+    } catch (Throwable e) {
+      // No attempt may stay in its slot, heartbeat after heartbeat, while nothing runs for it.
+      log.error("{} {} could not be run", job.kind(), lease(), e);
+      end(new Outcome.Failed(Failure.from(e), null));
+    } finally {
+      if (abandoned) {
+        services.slots().handlerLeft(this);
+      }
+    }
+  }
+
+  // ---- begin: only with its lease
+
+  private boolean begin() {
+    if (hasLostLease() || hasLostLeaseMeanwhile()) {
+      services.log().skipped(this);
+      end(new Outcome.LostBeforeItBegan());
+      return false;
+    }
+    if (isEnded()) {
+      return false;
+    }
+    services.log().started(this);
+    begun = true;
+    return !isEnded();
+  }
+
+  /** A process that was frozen between claim and start must check its lease before it begins. */
+  private boolean hasLostLeaseMeanwhile() {
+    Duration lease = services.options().timings().lease();
+    if (System.nanoTime() - leaseFrom < lease.toNanos()) {
+      return false;
+    }
+    long askedAt = System.nanoTime();
+    boolean lost =
+        services.source().ask(it -> it.heartbeat(List.of(lease()), lease)).stream()
+            .anyMatch(result -> result.ack() == Ack.LEASE_LOST);
+    if (!lost) {
+      extended(askedAt);
+    }
+    return lost;
+  }
+
+  // ---- perform: what the handler does, as an outcome
+
+  private Outcome perform() {
+    long from = System.nanoTime();
+    Outcome outcome = new HandlerCall(this).outcome();
+    services.metrics().time(Metrics.RUN_TIME, Duration.ofNanos(System.nanoTime() - from));
+    services.slots().ending(this);
+    return outcome;
+  }
+
+  // ---- end: once, whatever comes first
+
+  private void end(Outcome outcome) {
+    if (!ended.compareAndSet(false, true)) {
+      return;
+    }
+    try {
+      stop.end();
+      context.reports().end();
+      Outcome known = redacted(outcome);
+      Optional<Settlement> settlement =
+          new SettlementPolicy(
+                  job, kind == null ? null : kind.retry(), isStrict(), ThreadLocalRandom.current())
+              .on(known, stop.reason());
+      if (settlement.isPresent()) {
+        settle(settlement.get());
+      } else {
+        finish(null, known instanceof Outcome.SettledItself ? Ack.ACCEPTED : Ack.LEASE_LOST);
+      }
+    } catch (Throwable bug) {
+      notSettled(bug);
+    }
+  }
+
+  private Outcome redacted(Outcome outcome) {
+    // A handler that ended because its program was killed has been abandoned all the same.
+    return abandoned && outcome instanceof Outcome.Failed
+        ? new Outcome.Abandoned()
+        : outcome.redacted(services.options().healing().redact());
+  }
+
+  private void settle(Settlement settlement) {
+    Outbox outbox = services.outbox();
+    // The handler's own transaction may hold the job's row locked.
+    CompletableFuture<Ack> written =
+        context.reports().isSettling() ? outbox.settleApart(settlement) : outbox.settle(settlement);
+    CompletableFuture<?> unused =
+        written.whenComplete(
+            (ack, error) -> {
+              if (error == null) {
+                finish(settlement, ack);
+              } else if (error instanceof RefusedException refused
+                  && !(settlement instanceof Settlement.Fail)) {
+                settle(new Settlement.Fail(lease(), Outcome.notStorable(refused), Duration.ZERO));
+              } else {
+                notSettled(error);
+              }
+            });
+  }
+
+  private void notSettled(Throwable error) {
+    if (error instanceof Outbox.StoppedException) {
+      log.warn("{} could not be settled before the worker stopped", lease());
+    } else {
+      log.error("{} could not be settled; its lease will run out", lease(), error);
+    }
+    finish(null, Ack.LEASE_LOST);
+  }
+
+  /**
+   * The attempt is over: everything it has is given back.
+   *
+   * @param settlement null when nothing was settled: the handler's own transaction did, or the
+   *     lease was lost
+   */
+  private void finish(@Nullable Settlement settlement, Ack ack) {
+    // Counted before the slot is free: after a wait for the last job the metrics have it.
+    services.log().count(this, settlement, ack);
+    services.watchdog().forget(this);
+    services.slots().remove(this);
+    services.cleaner().clean(context.files(), settlement, ack);
+    services.log().ended(this, settlement, ack);
+  }
+
+  // ---- stopped, lost, abandoned: by other threads
+
+  public void stop(StopReason reason) {
+    if (isEnded()) {
+      return;
+    }
+    if (!stop.set(reason)) {
+      if (reason.isLossOfLease()) {
+        stop.kill();
+      }
+      return;
+    }
+    log.info("{} {}: {}", job.kind(), lease(), reason.text());
+    services.watchdog().giveGrace(this);
+    // Before the interrupt: a callback may let the handler end in good order.
+    stop.fire();
+    thread.interrupt();
+    if (!begun) {
+      // No thread runs it, and from now on none will: there is nothing to wait for.
+      end(new Outcome.Failed(Failure.from(new CancelledException(reason.text())), null));
+    }
+  }
+
+  /**
+   * A call was answered with {@code LEASE_LOST}. An attempt whose settlement is being written no
+   * longer holds its lease and did not lose it; nor did one whose own transaction has settled it,
+   * which is checked on another thread.
+   */
+  public void lost() {
+    if (isEnded()) {
+      return;
+    }
+    if (!context.reports().isSettling()) {
+      stop(new StopReason.LeaseLost());
+    } else if (checkingIfLost.compareAndSet(false, true)) {
+      Thread.ofVirtual().name("lost-" + lease()).start(this::stopUnlessSucceeded);
+    }
+  }
+
+  private void stopUnlessSucceeded() {
+    try {
+      if (!services.hasSucceeded(lease())) {
+        stop(new StopReason.LeaseLost());
+      }
+    } catch (RuntimeException unknown) {
+      checkingIfLost.set(false);
+      log.debug(
+          "{}: could not check whether the handler's transaction settled the job",
+          lease(),
+          unknown);
+    }
+  }
+
+  /** Does not wait for the handler any longer. */
+  public void abandon() {
+    if (!isEnded()) {
+      abandoned = true;
+      // What is settled next may let another attempt begin.
+      stop.killThen(() -> end(new Outcome.Abandoned()));
+    }
   }
 
   // ---- read by others
@@ -70,10 +284,6 @@ public final class AttemptExecutor {
 
   public Lease lease() {
     return job.lease();
-  }
-
-  public AttemptFiles files() {
-    return context.files();
   }
 
   public boolean isStrict() {
@@ -114,141 +324,5 @@ public final class AttemptExecutor {
 
   public boolean hasLostLease() {
     return stop.isLeaseLost();
-  }
-
-  // ---- the pipeline
-
-  public void run() {
-    if (start()) {
-      end(perform());
-    }
-  }
-
-  private boolean start() {
-    if (isEnded()) {
-      return false;
-    }
-    begun = true;
-    return true;
-  }
-
-  private Outcome perform() {
-    long start = System.nanoTime();
-    Outcome outcome =
-        new HandlerCall(context, services, stop, thread, () -> listener.beginning(this))
-            .outcome(kind);
-    listener.performed(this, Duration.ofNanos(System.nanoTime() - start));
-    return outcome;
-  }
-
-  private void end(Outcome result) {
-    if (ended.compareAndSet(false, true)) {
-      SettleAttempt settle =
-          new SettleAttempt(
-              lease(),
-              services.outbox(),
-              context.reports()::isSettling,
-              (settlement, ack) -> listener.ended(this, settlement, ack));
-      try {
-        stop.end();
-        context.reports().end();
-        settle(finalOutcome(result), settle);
-      } catch (Throwable bug) {
-        settle.failed(bug);
-      }
-    }
-  }
-
-  /** How the attempt ended, given how its handler ended. */
-  private Outcome finalOutcome(Outcome result) {
-    // A handler that ended because its program was killed has been abandoned all the same.
-    return abandoned && result instanceof Outcome.Failed
-        ? new Outcome.Abandoned()
-        : result.redacted(services.options().healing().redact());
-  }
-
-  private void settle(Outcome outcome, SettleAttempt settle) {
-    Optional<Settlement> settlement =
-        new SettlementPolicy(
-                job, kind == null ? null : kind.retry(), isStrict(), ThreadLocalRandom.current())
-            .on(outcome, stop.reason());
-    if (settlement.isPresent()) {
-      settle.write(settlement.get());
-    } else {
-      listener.ended(
-          this, null, outcome instanceof Outcome.SettledItself ? Ack.ACCEPTED : Ack.LEASE_LOST);
-    }
-  }
-
-  // ---- stopped, lost, abandoned
-
-  public void stop(StopReason reason) {
-    if (isEnded()) {
-      return;
-    }
-    if (!stop.set(reason)) {
-      if (reason.isLossOfLease()) {
-        stop.kill();
-      }
-      return;
-    }
-    log.info("{} {}: {}", job.kind(), lease(), reason.text());
-    listener.stopping(this);
-    // Before the interrupt: a callback may let the handler end in good order.
-    stop.fire();
-    thread.interrupt();
-    if (!begun) {
-      // No thread runs it, and from now on none will: there is nothing to wait for.
-      end(new Outcome.Failed(Failure.from(new CancelledException(reason.text())), null));
-    }
-  }
-
-  /**
-   * A call was answered with {@code LEASE_LOST}. An attempt whose settlement is being written no
-   * longer holds its lease and did not lose it; nor did one whose own transaction has settled it,
-   * which is checked on another thread.
-   */
-  public void lost() {
-    if (isEnded()) {
-      return;
-    }
-    if (!context.reports().isSettling()) {
-      stop(new StopReason.LeaseLost());
-    } else if (checkingIfLost.compareAndSet(false, true)) {
-      Thread.ofVirtual().name("lost-" + lease()).start(this::stopUnlessSucceeded);
-    }
-  }
-
-  private void stopUnlessSucceeded() {
-    try {
-      if (!services.hasSucceeded(lease())) {
-        stop(new StopReason.LeaseLost());
-      }
-    } catch (RuntimeException unknown) {
-      checkingIfLost.set(false);
-      log.debug(
-          "{}: could not check whether the handler's transaction settled the job",
-          lease(),
-          unknown);
-    }
-  }
-
-  /** Discards an attempt that has not started; settles nothing. False when it has ended already. */
-  public boolean skip() {
-    return ended.compareAndSet(false, true);
-  }
-
-  /** Does not wait for the handler any longer. */
-  public void abandon() {
-    if (!isEnded()) {
-      abandoned = true;
-      // What is settled next may let another attempt begin.
-      stop.killThen(() -> end(new Outcome.Abandoned()));
-    }
-  }
-
-  /** Something failed around the handler. */
-  public void broken(Throwable cause) {
-    end(new Outcome.Failed(Failure.from(cause), null));
   }
 }

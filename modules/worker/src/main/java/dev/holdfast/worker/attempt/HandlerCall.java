@@ -12,6 +12,7 @@ import dev.holdfast.worker.artifact.Publisher;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.UnknownKind;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -22,43 +23,29 @@ import org.slf4j.LoggerFactory;
 final class HandlerCall {
   private static final Logger log = LoggerFactory.getLogger(HandlerCall.class);
 
+  private final AttemptExecutor attempt;
   private final AttemptContext context;
   private final AttemptServices services;
-  private final StopSignal stop;
   private final HandlerThread thread;
-  private final Runnable beginning;
 
-  /**
-   * @param beginning called right before the handler
-   */
-  HandlerCall(
-      AttemptContext context,
-      AttemptServices services,
-      StopSignal stop,
-      HandlerThread thread,
-      Runnable beginning) {
-    this.context = context;
-    this.services = services;
-    this.stop = stop;
-    this.thread = thread;
-    this.beginning = beginning;
+  HandlerCall(AttemptExecutor attempt) {
+    this.attempt = attempt;
+    this.context = attempt.context;
+    this.services = attempt.services;
+    this.thread = attempt.thread;
   }
 
   private LeasedJob job() {
-    return context.job();
+    return attempt.job;
   }
 
   private Lease lease() {
-    return context.lease();
+    return attempt.lease();
   }
 
-  Outcome outcome(@Nullable Kind<?> kind) {
+  Outcome outcome() {
     try {
-      if (kind == null) {
-        return withoutHandler();
-      }
-      thread.enter(stop);
-      return handled(kind);
+      return attempt.kind == null ? withoutHandler() : handled(attempt.kind);
     } catch (Throwable thrown) {
       // Whatever a handler throws, even an Error, fails its own job and no other.
       thread.leave();
@@ -70,7 +57,8 @@ final class HandlerCall {
 
   private Outcome withoutHandler() {
     String noHandler = "no handler for kind '" + job().kind() + "' on ";
-    if (services.handledElsewhere().test(job())) {
+    Duration patience = services.options().unknownKinds();
+    if (patience.isPositive() && services.source().ask(it -> it.mayHaveHandler(job(), patience))) {
       log.info("{} {} is left for a worker that has a handler for it", job().kind(), lease());
       context.event("kind:unknown", Map.of("message", noHandler + "this worker: left for others"));
       return new Outcome.Snoozed(UnknownKind.delay(lease().attempt()));
@@ -80,6 +68,7 @@ final class HandlerCall {
   }
 
   private <T> Outcome handled(Kind<T> kind) throws Exception {
+    thread.enter(attempt.stop);
     Optional<Publisher.Finished> finished = finishedBefore(kind);
     if (finished.isPresent()) {
       log.info(
@@ -95,7 +84,8 @@ final class HandlerCall {
       return Outcome.failed(
           FailureCategory.DATA_QUALITY, Failure.VALIDATION, String.valueOf(mismatch.getMessage()));
     }
-    beginning.run();
+    // From now on the time is the handler's.
+    services.watchdog().watch(attempt);
     context.checkCancelled();
     Object result = called(kind.handler(), payload);
     if (context.reports().isSettling()) {

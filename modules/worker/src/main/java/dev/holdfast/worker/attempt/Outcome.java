@@ -22,6 +22,9 @@ sealed interface Outcome {
 
   record Snoozed(Duration delay) implements Outcome {}
 
+  /** It did not begin, because another attempt may run by now. */
+  record LostBeforeItBegan() implements Outcome {}
+
   /** It did not end: the grace period has passed, and its thread is abandoned. */
   record Abandoned() implements Outcome {}
 

@@ -33,65 +33,65 @@ public final class Watchdog implements AutoCloseable {
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
   }
 
-  public void watch(AttemptExecutor run) {
-    Duration timeout = run.job().timeout();
+  public void watch(AttemptExecutor attempt) {
+    Duration timeout = attempt.job().timeout();
     if (timeout != null) {
-      in(timeout, run, () -> run.stop(new StopReason.TimedOut()));
+      in(timeout, attempt, () -> attempt.stop(new StopReason.TimedOut()));
     }
-    Duration untilDeadline = run.job().untilDeadline();
+    Duration untilDeadline = attempt.job().untilDeadline();
     if (untilDeadline != null) {
       // Counted from the claim; a job that is late already does not even begin.
-      Duration left = untilDeadline.minusNanos(System.nanoTime() - run.claimedAt());
+      Duration left = untilDeadline.minusNanos(System.nanoTime() - attempt.claimedAt());
       if (left.isPositive()) {
-        in(left, run, () -> run.stop(new StopReason.PastDeadline()));
+        in(left, attempt, () -> attempt.stop(new StopReason.PastDeadline()));
       } else {
-        run.stop(new StopReason.PastDeadline());
+        attempt.stop(new StopReason.PastDeadline());
       }
     }
-    if (run.isStrict()) {
-      watchLease(run);
+    if (attempt.isStrict()) {
+      watchLease(attempt);
     }
   }
 
   /**
    * The lease may have run out although no answer has said so yet: the attempt must not continue.
    */
-  private void watchLease(AttemptExecutor run) {
-    long left = timings.lease().toNanos() - (System.nanoTime() - run.leaseFrom());
+  private void watchLease(AttemptExecutor attempt) {
+    long left = timings.lease().toNanos() - (System.nanoTime() - attempt.leaseFrom());
     if (left > 0) {
-      in(Duration.ofNanos(left), run, () -> watchLease(run));
+      in(Duration.ofNanos(left), attempt, () -> watchLease(attempt));
     } else {
-      run.stop(new StopReason.LeaseRanOut());
+      attempt.stop(new StopReason.LeaseRanOut());
     }
   }
 
   /** An attempt that has ended must not be kept in memory by a timeout of a day. */
-  public void forget(AttemptExecutor run) {
-    List<Future<?>> its = timers.remove(run);
+  public void forget(AttemptExecutor attempt) {
+    List<Future<?>> its = timers.remove(attempt);
     if (its != null) {
       its.forEach(timer -> timer.cancel(false));
     }
   }
 
   /** A handler that was told to stop has the grace period for it. */
-  public void giveGrace(AttemptExecutor run) {
+  public void giveGrace(AttemptExecutor attempt) {
     in(
         timings.cancelGrace(),
-        run,
+        attempt,
         () -> {
-          if (!run.isEnded()) {
+          if (!attempt.isEnded()) {
             metrics.count(Metrics.ABANDONED, 1);
             log.warn(
                 "{} {} did not stop within {} s; its thread is abandoned",
-                run.job().kind(),
-                run.lease(),
+                attempt.job().kind(),
+                attempt.lease(),
                 timings.cancelGrace().toMillis() / 1000.0);
-            run.abandon();
+            attempt.abandon();
           }
         });
   }
 
-  private void in(Duration time, AttemptExecutor run, Runnable task) {
+  private void in(Duration time, AttemptExecutor attempt, Runnable task) {
     Future<?> set;
     try {
       // A deadline may be further away than nanoseconds can count; converting saturates.
@@ -99,13 +99,13 @@ public final class Watchdog implements AutoCloseable {
     } catch (RejectedExecutionException closed) {
       return; // The worker has stopped; what still runs has been released.
     }
-    List<Future<?>> its = timers.computeIfAbsent(run, r -> new CopyOnWriteArrayList<>());
+    List<Future<?>> its = timers.computeIfAbsent(attempt, r -> new CopyOnWriteArrayList<>());
     its.removeIf(Future::isDone);
     its.add(set);
     // The attempt may have ended meanwhile, and its other timers were removed with it.
-    if (run.isEnded()) {
+    if (attempt.isEnded()) {
       set.cancel(false);
-      forget(run);
+      forget(attempt);
     }
   }
 

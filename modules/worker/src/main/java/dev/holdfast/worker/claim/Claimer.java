@@ -5,6 +5,7 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.value.Plural;
+import dev.holdfast.worker.attempt.Slots;
 import dev.holdfast.worker.config.Backpressure;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.source.JobSource;
@@ -12,7 +13,6 @@ import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -62,14 +62,10 @@ public final class Claimer {
       List.of(Duration.ZERO, Duration.ofSeconds(1), Duration.ofSeconds(5), Duration.ofSeconds(30));
 
   /** Runs the jobs that were claimed. */
+  @FunctionalInterface
   public interface Starter {
     /** False when no slot is free for it any more. */
     boolean start(LeasedJob job, long claimedAt);
-
-    /** The leases of attempts that have left their slots, although their handlers still run. */
-    default Set<Lease> overdue() {
-      return Set.of();
-    }
   }
 
   private final JobSource source;
@@ -83,8 +79,7 @@ public final class Claimer {
   private final AtomicBoolean notified = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final AtomicBoolean paused = new AtomicBoolean();
-  private final AtomicBoolean full = new AtomicBoolean();
-  private volatile int enough = 1;
+  private int enough = 1;
   private long claimedAt;
   private int turn;
   private @Nullable String drainingForSuspectOf;
@@ -142,14 +137,10 @@ public final class Claimer {
   }
 
   private Duration fill() {
-    // Set before the slots are counted: a thread that frees one afterwards sees this and wakes the
-    // loop.
-    full.set(true);
-    int free = slots.free();
-    if (free <= 0) {
+    int free = slots.freeOrWake();
+    if (free == 0) {
       return UNTIL_WOKEN;
     }
-    full.set(false);
     if (isStarved()) {
       return options.poll();
     }
@@ -177,15 +168,6 @@ public final class Claimer {
     }
     starved = now;
     return now;
-  }
-
-  /**
-   * Called when a handler has returned, and again when its job is settled. If the last claim found
-   * all there was, only a settled job can make another one claimable, below a limit or after a
-   * dependency.
-   */
-  public boolean isWorthWaking(boolean settled) {
-    return full.getAndSet(false) || (enough == 1 ? settled : slots.free() >= enough);
   }
 
   /**
@@ -278,6 +260,7 @@ public final class Claimer {
     claimedAt = nanos.getAsLong();
     enough =
         answer.jobs().size() == most ? Math.max(1, Math.min(options.concurrency(), batch) / 2) : 1;
+    slots.wakeAt(enough);
     List<Settlement> unwanted = new ArrayList<>();
     for (LeasedJob job : answer.jobs()) {
       if (!starter.start(job, sentAt)) {
@@ -322,10 +305,8 @@ public final class Claimer {
 
   /** Releases jobs that are claimed under this worker's name and that no handler of it has. */
   private void releaseUnknown() {
-    // In this order: an attempt is overdue before it leaves its slot. What is claimed meanwhile
-    // would be unknown here, but the thread that claims is this one.
-    Set<Lease> known = new HashSet<>(slots.leases());
-    known.addAll(starter.overdue());
+    // What is claimed meanwhile would be unknown here, but the thread that claims is this one.
+    Set<Lease> known = slots.leases();
     List<Settlement> unknown = new ArrayList<>();
     for (Lease lease : source.heldBy(options.worker())) {
       if (!known.contains(lease)) {

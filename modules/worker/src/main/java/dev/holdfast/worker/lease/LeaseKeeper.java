@@ -7,8 +7,8 @@ import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.value.Plural;
 import dev.holdfast.worker.attempt.AttemptExecutor;
+import dev.holdfast.worker.attempt.Slots;
 import dev.holdfast.worker.attempt.StopReason;
-import dev.holdfast.worker.claim.Slots;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
@@ -77,20 +77,20 @@ public final class LeaseKeeper {
   }
 
   Duration beat() {
-    Collection<AttemptExecutor> runs = slots.all();
-    if (runs.isEmpty() && failedInARow == 0) {
+    Collection<AttemptExecutor> attempts = slots.all();
+    if (attempts.isEmpty() && failedInARow == 0) {
       return timings.heartbeat();
     }
     long sentAt = nanos.getAsLong();
     try {
-      if (runs.isEmpty()) {
+      if (attempts.isEmpty()) {
         // No lease to extend: this only finds out whether the source is available again.
         source.commands(worker);
       } else {
-        List<Lease> leases = runs.stream().map(AttemptExecutor::lease).toList();
-        apply(runs, source.heartbeat(leases, timings.lease()), sentAt);
-        metrics.count(Metrics.HEARTBEATS, runs.size());
-        log.debug("heartbeat of {}", Plural.of(runs.size(), "job"));
+        List<Lease> leases = attempts.stream().map(AttemptExecutor::lease).toList();
+        apply(attempts, source.heartbeat(leases, timings.lease()), sentAt);
+        metrics.count(Metrics.HEARTBEATS, attempts.size());
+        log.debug("heartbeat of {}", Plural.of(attempts.size(), "job"));
       }
       recovered();
       return timings.heartbeat();
@@ -130,51 +130,51 @@ public final class LeaseKeeper {
   }
 
   private static void apply(
-      Collection<AttemptExecutor> runs, List<HeartbeatResult> results, long sentAt) {
-    Map<Lease, AttemptExecutor> byLease = byLease(runs);
+      Collection<AttemptExecutor> attempts, List<HeartbeatResult> results, long sentAt) {
+    Map<Lease, AttemptExecutor> byLease = byLease(attempts);
     for (HeartbeatResult result : results) {
-      AttemptExecutor run = byLease.get(result.lease());
-      if (run == null) {
+      AttemptExecutor attempt = byLease.get(result.lease());
+      if (attempt == null) {
         continue;
       }
       if (result.ack() == Ack.LEASE_LOST) {
-        run.lost();
+        attempt.lost();
       } else {
-        run.extended(sentAt);
-        run.onCommand(result.pendingCommand());
-        stopIfCancelled(run, result);
+        attempt.extended(sentAt);
+        attempt.onCommand(result.pendingCommand());
+        stopIfCancelled(attempt, result);
       }
     }
   }
 
-  private static void stopIfCancelled(AttemptExecutor run, HeartbeatResult result) {
+  private static void stopIfCancelled(AttemptExecutor attempt, HeartbeatResult result) {
     String reason = result.cancelReason();
     if (reason != null) {
-      run.stop(new StopReason.Cancelled(reason));
+      attempt.stop(new StopReason.Cancelled(reason));
     }
   }
 
   /** Between heartbeats, so that commands arrive within a second with or without NOTIFY. */
   Duration pollCommands() {
-    Collection<AttemptExecutor> runs = slots.all();
+    Collection<AttemptExecutor> attempts = slots.all();
     // While heartbeats fail the connection is left to them; they bring cancellations as well.
-    if (!runs.isEmpty() && failedInARow == 0) {
-      Map<Lease, AttemptExecutor> byLease = byLease(runs);
+    if (!attempts.isEmpty() && failedInARow == 0) {
+      Map<Lease, AttemptExecutor> byLease = byLease(attempts);
       for (HeartbeatResult result : source.commands(worker)) {
-        AttemptExecutor run = byLease.remove(result.lease());
-        if (run != null) {
-          run.onCommand(result.pendingCommand());
-          stopIfCancelled(run, result);
+        AttemptExecutor attempt = byLease.remove(result.lease());
+        if (attempt != null) {
+          attempt.onCommand(result.pendingCommand());
+          stopIfCancelled(attempt, result);
         }
       }
       // The others have no pending command, or have it no longer.
-      byLease.values().forEach(run -> run.onCommand(PendingCommand.NONE));
+      byLease.values().forEach(attempt -> attempt.onCommand(PendingCommand.NONE));
     }
     return CANCEL_POLL;
   }
 
-  private static Map<Lease, AttemptExecutor> byLease(Collection<AttemptExecutor> runs) {
-    return runs.stream()
+  private static Map<Lease, AttemptExecutor> byLease(Collection<AttemptExecutor> attempts) {
+    return attempts.stream()
         .collect(
             Collectors.toMap(
                 AttemptExecutor::lease, Function.identity(), (one, same) -> one, HashMap::new));

@@ -10,6 +10,7 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.worker.attempt.Samples;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.worker.handler.JobListener;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;

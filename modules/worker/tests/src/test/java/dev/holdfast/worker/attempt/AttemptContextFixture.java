@@ -12,13 +12,13 @@ import org.junit.jupiter.api.AfterEach;
 abstract class AttemptContextFixture {
   final ManualNanos nanos = new ManualNanos();
   final MemorySource source = new MemorySource();
-  final Outbox outbox = new Outbox(source);
+  final TestHost host = new TestHost(source);
+  final Outbox outbox = host.outbox;
   final LeasedJob job = source.hold(Samples.job());
   final AtomicInteger lost = new AtomicInteger();
   final StopSignal signal = new StopSignal(job.lease());
   final AttemptContext context =
-      new AttemptContext(
-          job, Samples.services(source, outbox), signal, nanos, lost::incrementAndGet);
+      new AttemptContext(job, host.services, signal, nanos, lost::incrementAndGet);
 
   void stop(StopReason reason) {
     signal.set(reason);

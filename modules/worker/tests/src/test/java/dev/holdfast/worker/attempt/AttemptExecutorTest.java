@@ -1,5 +1,6 @@
 package dev.holdfast.worker.attempt;
 
+import static dev.holdfast.testkit.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
@@ -13,6 +14,7 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.UnknownKind;
+import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -35,8 +37,8 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
 
   @Test
   void a_kind_that_other_workers_may_handle_is_snoozed_longer_each_time() {
-    host.handledElsewhere = job -> true;
-    assertThat(end(host.run(job, (Kind<?>) null)).settlement())
+    source.mayHaveHandler = asked -> true;
+    assertThat(end(patient().run(job, (Kind<?>) null)).settlement())
         .isEqualTo(new Settlement.Snooze(job.lease(), Duration.ofSeconds(1)));
     assertThat(UnknownKind.delay(2)).isEqualTo(Duration.ofSeconds(2));
     assertThat(UnknownKind.delay(5)).isEqualTo(Duration.ofSeconds(16));
@@ -45,9 +47,9 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
 
   @Test
   void an_attempt_has_begun_while_it_asks_whether_other_workers_handle_its_kind() {
-    AttemptExecutor run = host.run(job, (Kind<?>) null);
+    AttemptExecutor run = patient().run(job, (Kind<?>) null);
     assertThat(run.hasBegun()).isFalse();
-    host.handledElsewhere = asked -> run.hasBegun();
+    source.mayHaveHandler = asked -> run.hasBegun();
     assertThat(end(run).settlement()).isInstanceOf(Settlement.Snooze.class);
   }
 
@@ -194,10 +196,26 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
 
   @Test
   void an_error_outside_the_handler_fails_the_attempt() {
-    AttemptExecutor run = host.run(job, (payload, context) -> null);
-    run.broken(new IllegalStateException("no timer"));
-    Settlement settlement = end().settlement();
-    assertThat(settlement).isInstanceOf(Settlement.Fail.class);
+    host.services.slots().add(host.run(Samples.job(), (payload, context) -> null));
+    source.before =
+        verb -> {
+          if (verb.equals("heartbeat")) {
+            throw new IllegalStateException("permission denied");
+          }
+        };
+    long longAgo = System.nanoTime() - Duration.ofHours(1).toNanos();
+    new AttemptExecutor(source.hold(job), null, longAgo, host.services).run();
+    until(() -> !host.ends.isEmpty());
+    assertThat(end().settlement()).isInstanceOf(Settlement.Fail.class);
+  }
+
+  @Test
+  void an_attempt_that_lost_its_lease_before_it_began_ends_without_a_settlement() {
+    long longAgo = System.nanoTime() - Duration.ofHours(1).toNanos();
+    new AttemptExecutor(job, null, longAgo, host.services).run();
+    assertThat(end()).isEqualTo(new TestHost.End(null, Ack.LEASE_LOST));
+    assertThat(host.services.metrics().value(Metrics.DUPLICATE_SKIPS)).isEqualTo(1);
+    assertThat(source.calls("settle")).isZero();
   }
 
   @Test

@@ -65,32 +65,38 @@ class AttemptStopTest extends AttemptExecutorFixture {
 
   @Test
   void an_attempt_without_a_thread_is_cancelled_without_waiting_for_one() {
-    AttemptExecutor run = host.run(job, (payload, context) -> "done");
+    AttemptExecutor run = noticed();
     run.stop(new StopReason.Cancelled("wanted"));
     assertThat(end().settlement()).isEqualTo(new Settlement.Cancel(job.lease(), null));
     run.run();
     assertThat(host.ends).hasSize(1);
-    assertThat(host.begun).isEmpty();
+    assertThat(begun).isFalse();
   }
 
   @Test
   void the_timeout_counts_from_the_start_of_the_handler() {
-    AttemptExecutor[] run = new AttemptExecutor[1];
-    run[0] =
+    Watchdog watchdog = host.services.watchdog();
+    AttemptExecutor run =
         host.run(
-            job,
+            Samples.job(Samples.KIND, Duration.ofHours(1), null),
             (payload, context) -> {
-              assertThat(host.begun).containsExactly(run[0]);
+              assertThat(watchdog.timers()).isEqualTo(1);
               return "done";
             });
-    assertThat(host.begun).isEmpty();
-    assertThat(end(run[0]).settlement()).isInstanceOf(Settlement.Succeed.class);
+    assertThat(watchdog.timers()).isZero();
+    assertThat(end(run).settlement()).isInstanceOf(Settlement.Succeed.class);
+    assertThat(watchdog.timers()).isZero();
   }
 
   @Test
   void an_attempt_past_its_deadline_does_not_begin() {
-    AttemptExecutor run = noticed();
-    host.whenBeginning = late -> late.stop(new StopReason.PastDeadline());
+    AttemptExecutor run =
+        host.run(
+            Samples.job(Samples.KIND, null, Duration.ofMillis(-1)),
+            (payload, context) -> {
+              begun.set(true);
+              return "done";
+            });
     assertThat(failure(run).code()).isEqualTo(Failure.DEADLINE_EXCEEDED);
     assertThat(begun).isFalse();
   }
@@ -130,7 +136,7 @@ class AttemptStopTest extends AttemptExecutorFixture {
     run.stop(new StopReason.Shutdown());
     run.lost();
     run.abandon();
-    assertThat(host.stopping).isEmpty();
+    assertThat(run.stop.isSet()).isFalse();
     assertThat(host.ends).hasSize(1);
   }
 

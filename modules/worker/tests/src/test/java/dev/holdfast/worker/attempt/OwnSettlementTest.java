@@ -3,6 +3,7 @@ package dev.holdfast.worker.attempt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +20,7 @@ class OwnSettlementTest extends AttemptExecutorFixture {
                   source.succeeded.add(context.lease());
                   return "ignored";
                 }));
-    assertThat(end.settlement()).isNull();
+    assertThat(end.settlement()).isEqualTo(new Settlement.Succeed(job.lease(), null));
     assertThat(end.ack()).isEqualTo(Ack.ACCEPTED);
     assertThat(source.calls("settle")).isZero();
   }

@@ -10,20 +10,15 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.artifact.FolderStore;
-import dev.holdfast.worker.artifact.Publisher;
 import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.config.Backpressure;
 import dev.holdfast.worker.config.Healing;
 import dev.holdfast.worker.config.WorkerOptions;
-import dev.holdfast.worker.source.MemorySource;
-import dev.holdfast.worker.source.Metrics;
-import dev.holdfast.worker.source.RetryingSource;
 import dev.holdfast.worker.steps.Budgets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Jobs and settings as tests need them. */
@@ -127,21 +122,5 @@ public final class Samples {
         HEALING,
         Duration.ZERO,
         WorkerOptions.DEFAULT_FAILURE_LOG);
-  }
-
-  public static AttemptServices services(MemorySource source, Outbox outbox) {
-    return services(source, outbox, job -> false);
-  }
-
-  static AttemptServices services(
-      MemorySource source, Outbox outbox, Predicate<LeasedJob> handledElsewhere) {
-    return new AttemptServices(
-        options(1),
-        CODEC,
-        outbox,
-        new Publisher(STORE, new RetryingSource(source)),
-        new RetryingSource(source),
-        new Metrics(),
-        handledElsewhere);
   }
 }

@@ -3,32 +3,60 @@ package dev.holdfast.worker.attempt;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.handler.Handler;
+import dev.holdfast.worker.handler.JobListener;
 import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.source.MemorySource;
+import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Runs attempts as a worker does, and remembers how they ended. */
-public final class TestHost implements AttemptListener {
-  public record End(AttemptExecutor run, @Nullable Settlement settlement, Ack ack) {}
+public final class TestHost {
+  /**
+   * @param settlement null when there was none to write
+   */
+  public record End(@Nullable Settlement settlement, Ack ack) {}
+
+  /** So that no attempt is abandoned unless a test does it. */
+  private static final Timings PATIENT =
+      new Timings(
+          Samples.TIMINGS.heartbeat(), Samples.TIMINGS.lease(), Duration.ZERO, Duration.ofHours(1));
 
   final MemorySource source;
+  public final AttemptServices services;
   public final Outbox outbox;
   public final List<End> ends = new CopyOnWriteArrayList<>();
-  volatile Consumer<AttemptExecutor> whenBeginning = run -> {};
-  volatile Predicate<LeasedJob> handledElsewhere = job -> false;
-  public final List<AttemptExecutor> begun = new CopyOnWriteArrayList<>();
-  public final List<AttemptExecutor> stopping = new CopyOnWriteArrayList<>();
 
   public TestHost(MemorySource source) {
+    this(source, Samples.options(1, PATIENT));
+  }
+
+  public TestHost(MemorySource source, WorkerOptions options) {
     this.source = source;
-    this.outbox = new Outbox(source);
+    this.services =
+        AttemptServices.of(
+            source, options, Samples.CODEC, List.of(remembering()), new Metrics(), () -> {});
+    this.outbox = services.outbox();
+  }
+
+  private JobListener remembering() {
+    return new JobListener() {
+      @Override
+      public void settled(LeasedJob job, Settlement settlement, Ack ack) {
+        ends.add(new End(settlement, ack));
+      }
+
+      @Override
+      public void lost(LeasedJob job) {
+        ends.add(new End(null, Ack.LEASE_LOST));
+      }
+    };
   }
 
   public AttemptExecutor run(LeasedJob job, Handler<Json> handler) {
@@ -36,9 +64,16 @@ public final class TestHost implements AttemptListener {
   }
 
   public AttemptExecutor run(LeasedJob job, @Nullable Kind<?> kind) {
-    AttemptServices services =
-        Samples.services(source, outbox, asked -> handledElsewhere.test(asked));
-    return new AttemptExecutor(source.hold(job), kind, System.nanoTime(), services, this);
+    return new AttemptExecutor(source.hold(job), kind, System.nanoTime(), services);
+  }
+
+  /** On the thread of the caller. */
+  public static void runHere(AttemptExecutor run) {
+    run.run();
+  }
+
+  public static boolean isStopped(AttemptExecutor run) {
+    return run.stop.isSet();
   }
 
   /** The only end there was. */
@@ -47,24 +82,5 @@ public final class TestHost implements AttemptListener {
       throw new AssertionError("ended " + ends.size() + " times");
     }
     return ends.getFirst();
-  }
-
-  @Override
-  public void beginning(AttemptExecutor run) {
-    begun.add(run);
-    whenBeginning.accept(run);
-  }
-
-  @Override
-  public void performed(AttemptExecutor run, Duration took) {}
-
-  @Override
-  public void stopping(AttemptExecutor run) {
-    stopping.add(run);
-  }
-
-  @Override
-  public void ended(AttemptExecutor run, @Nullable Settlement settlement, Ack ack) {
-    ends.add(new End(run, settlement, ack));
   }
 }

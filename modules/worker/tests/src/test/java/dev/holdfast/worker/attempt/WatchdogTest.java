@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Test;
 
 class WatchdogTest {
   private final MemorySource source = new MemorySource();
-  private final TestHost host = new TestHost(source);
-  private final Metrics metrics = new Metrics();
-  private final Watchdog watchdog = new Watchdog(Samples.TIMINGS, metrics);
+  private final TestHost host = new TestHost(source, Samples.options(1));
+  private final Metrics metrics = host.services.metrics();
+  private final Watchdog watchdog = host.services.watchdog();
 
   @BeforeEach
   void start() {
@@ -54,7 +54,7 @@ class WatchdogTest {
   @Test
   void an_attempt_is_stopped_at_its_timeout() {
     AttemptExecutor run = watched(Samples.job("k", Duration.ofMillis(20), null), false);
-    until(() -> host.stopping.contains(run));
+    until(run.stop::isSet);
     run.abandon();
     awaitFailure(Failure.ATTEMPT_TIMEOUT);
   }
@@ -62,7 +62,7 @@ class WatchdogTest {
   @Test
   void an_attempt_is_stopped_at_the_deadline_of_its_job() {
     AttemptExecutor run = watched(Samples.job("k", null, Duration.ofMillis(20)), false);
-    until(() -> host.stopping.contains(run));
+    until(run.stop::isSet);
     run.abandon();
     awaitFailure(Failure.DEADLINE_EXCEEDED);
   }
@@ -77,7 +77,6 @@ class WatchdogTest {
               begun.countDown();
               return null;
             });
-    watchdog.watch(run);
     run.run();
     assertThat(begun.getCount()).isEqualTo(1);
     awaitFailure(Failure.DEADLINE_EXCEEDED);
@@ -88,17 +87,17 @@ class WatchdogTest {
     AttemptExecutor run = watched(Samples.job("k", null, Duration.ofDays(365 * 8_000L)), false);
     run.run();
     until(() -> !host.ends.isEmpty());
-    assertThat(host.stopping).isEmpty();
+    assertThat(run.stop.isSet()).isFalse();
   }
 
   @Test
   void a_strict_attempt_is_stopped_when_its_lease_was_not_extended_in_time() {
     AttemptExecutor ordinary = watched(Samples.job(), false);
     AttemptExecutor strict = watched(Samples.job(), true);
-    until(() -> !host.stopping.isEmpty());
+    until(strict.stop::isSet);
     assertThat(System.nanoTime() - ordinary.leaseFrom())
         .isGreaterThanOrEqualTo(Samples.TIMINGS.lease().toNanos());
-    assertThat(host.stopping).containsExactly(strict);
+    assertThat(ordinary.stop.isSet()).isFalse();
     assertThat(strict.hasLostLease()).isFalse();
   }
 
@@ -107,14 +106,14 @@ class WatchdogTest {
     AttemptExecutor run = watched(Samples.job(), true);
     run.extended(System.nanoTime() + Duration.ofHours(1).toNanos());
     Duration longer = Samples.TIMINGS.lease().multipliedBy(3).dividedBy(2);
-    await().during(longer).atMost(longer.plusSeconds(10)).until(() -> host.stopping.isEmpty());
+    await().during(longer).atMost(longer.plusSeconds(10)).until(() -> !run.stop.isSet());
     assertThat(watchdog.timers()).isEqualTo(1);
   }
 
   private AttemptExecutor atWork(Handler<Json> handler) {
     AttemptExecutor run = host.run(Samples.job(), handler);
     Thread.ofVirtual().start(run::run);
-    until(() -> host.begun.contains(run));
+    until(run::isHandling);
     return run;
   }
 
@@ -130,7 +129,6 @@ class WatchdogTest {
               return null;
             });
     run.stop(new StopReason.Cancelled("wanted"));
-    watchdog.giveGrace(run);
     awaitFailure(Failure.CANCEL_TIMEOUT);
     assertThat(metrics.value(Metrics.ABANDONED)).isEqualTo(1);
     assertThat(run.isHandling()).isTrue();
@@ -147,7 +145,6 @@ class WatchdogTest {
               return null;
             });
     run.stop(new StopReason.Cancelled("wanted"));
-    watchdog.giveGrace(run);
     until(() -> !host.ends.isEmpty());
     watchdog.forget(run);
     assertThat(host.end().settlement()).isInstanceOf(Settlement.Cancel.class);
@@ -162,6 +159,7 @@ class WatchdogTest {
     assertThat(watchdog.timers()).isZero();
     AttemptExecutor quick = host.run(Samples.job("k", Duration.ofDays(1), null), (p, c) -> null);
     quick.run();
+    until(() -> !host.ends.isEmpty());
     watchdog.watch(quick);
     assertThat(watchdog.timers()).isZero();
   }

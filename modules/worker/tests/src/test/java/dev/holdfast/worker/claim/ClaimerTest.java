@@ -9,6 +9,7 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.worker.ManualNanos;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.Samples;
+import dev.holdfast.worker.attempt.Slots;
 import dev.holdfast.worker.attempt.TestHost;
 import dev.holdfast.worker.config.Backpressure;
 import dev.holdfast.worker.config.WorkerOptions;
@@ -18,13 +19,15 @@ import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class ClaimerTest {
   private final MemorySource source = new MemorySource();
   private final TestHost host = new TestHost(source);
+  private final AtomicInteger woken = new AtomicInteger();
   private final Metrics metrics = new Metrics();
-  private final Slots slots = new Slots(3);
+  private final Slots slots = new Slots(3, () -> {});
   private final List<LeasedJob> started = new ArrayList<>();
   private final WorkerOptions options = Samples.options(3);
   private final Claimer claimer =
@@ -56,7 +59,7 @@ class ClaimerTest {
   @Test
   void in_a_backlog_it_waits_a_moment_for_more_free_slots() {
     ManualNanos nanos = new ManualNanos();
-    Slots ten = new Slots(10);
+    Slots ten = new Slots(10, woken::incrementAndGet);
     Claimer gathering =
         new Claimer(
             source,
@@ -71,15 +74,16 @@ class ClaimerTest {
     assertThat(gathering.runOnce()).isZero();
     assertThat(gathering.runOnce()).isGreaterThan(Duration.ofSeconds(1));
     ten.remove(ten.all().iterator().next());
-    assertThat(gathering.isWorthWaking(false)).isTrue();
+    assertThat(woken).hasValue(1);
     assertThat(gathering.runOnce()).isBetween(Duration.ofNanos(1), Duration.ofMillis(3));
-    assertThat(gathering.isWorthWaking(false)).isFalse();
     assertThat(source.calls("claim")).isEqualTo(1);
     nanos.advance(Duration.ofMillis(4));
     assertThat(gathering.runOnce()).isZero();
     assertThat(source.calls("claim")).isEqualTo(2);
-    ten.all().stream().limit(5).toList().forEach(ten::remove);
-    assertThat(gathering.isWorthWaking(false)).isTrue();
+    ten.all().stream().limit(4).toList().forEach(ten::remove);
+    assertThat(woken).as("half a batch is not free yet").hasValue(1);
+    ten.remove(ten.all().iterator().next());
+    assertThat(woken).hasValue(2);
     assertThat(gathering.runOnce()).isZero();
     assertThat(source.calls("claim")).isEqualTo(3);
   }
@@ -103,19 +107,16 @@ class ClaimerTest {
     source.mostAtOnce = 2;
     source.with(Samples.job(), Samples.job(), Samples.job());
     Claimer modest =
-        new Claimer(source, options, new Slots(10), metrics, (job, claimedAt) -> start(job));
+        new Claimer(
+            source,
+            options,
+            new Slots(10, woken::incrementAndGet),
+            metrics,
+            (job, claimedAt) -> start(job));
     assertThat(modest.runOnce()).isEqualTo(Duration.ZERO);
     assertThat(started).hasSize(2);
     assertThat(modest.runOnce()).isEqualTo(Duration.ofMillis(30));
     assertThat(started).hasSize(3);
-  }
-
-  @Test
-  void after_an_exhaustive_claim_only_a_settled_job_wakes_it() {
-    source.with(Samples.job());
-    claimer.runOnce();
-    assertThat(claimer.isWorthWaking(false)).isFalse();
-    assertThat(claimer.isWorthWaking(true)).isTrue();
   }
 
   @Test
@@ -234,13 +235,12 @@ class ClaimerTest {
     long longAgo = System.nanoTime() - Duration.ofSeconds(6).toNanos();
     Kind<Json> kind = Kind.of(Samples.KIND, Json.class, (payload, context) -> null);
     AttemptExecutor waiting =
-        new AttemptExecutor(
-            source.hold(Samples.job()), kind, longAgo, Samples.services(source, host.outbox), host);
+        new AttemptExecutor(source.hold(Samples.job()), kind, longAgo, host.services);
     slots.add(waiting);
     source.with(Samples.job());
     assertThat(claimer.runOnce()).isEqualTo(options.poll());
     assertThat(source.calls("claim")).isZero();
-    waiting.run();
+    slots.remove(waiting);
     claimer.runOnce();
     assertThat(started).hasSize(1);
   }
@@ -264,7 +264,7 @@ class ClaimerTest {
   @Test
   void queues_take_turns_to_be_claimed_first() {
     WorkerOptions both = twoQueues();
-    Slots one = new Slots(1);
+    Slots one = new Slots(1, () -> {});
     Claimer fair =
         new Claimer(
             source,

@@ -1,30 +1,32 @@
 package dev.holdfast.worker.claim;
 
+import static dev.holdfast.testkit.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.worker.ManualNanos;
+import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.Samples;
+import dev.holdfast.worker.attempt.Slots;
 import dev.holdfast.worker.attempt.TestHost;
 import dev.holdfast.worker.config.WorkerOptions;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** The jobs of a claim whose response was lost. */
 class LostClaimTest {
   private final MemorySource source = new MemorySource();
-  private final TestHost host = new TestHost(source);
   private final Metrics metrics = new Metrics();
-  private final Slots slots = new Slots(3);
   private final WorkerOptions options = Samples.options(3);
+  private final TestHost host = new TestHost(source, options);
+  private final Slots slots = host.services.slots();
   private final Claimer claimer =
       new Claimer(
           source,
@@ -113,32 +115,30 @@ class LostClaimTest {
 
   @Test
   void an_attempt_whose_handler_still_runs_is_not_released_although_it_has_left_its_slot() {
-    LeasedJob job = Samples.job();
-    Set<Lease> overdue = new HashSet<>(Set.of(job.lease()));
-    Claimer asking =
-        new Claimer(
-            source,
-            options,
-            slots,
-            metrics,
-            new Claimer.Starter() {
-              @Override
-              public boolean start(LeasedJob unused, long claimedAt) {
-                return true; // and has left its slot already
+    CountDownLatch release = new CountDownLatch(1);
+    AttemptExecutor abandoned =
+        host.run(
+            Samples.job(),
+            (payload, context) -> {
+              while (release.getCount() > 0) {
+                LockSupport.parkNanos(1_000_000);
+                Thread.interrupted();
               }
-
-              @Override
-              public Set<Lease> overdue() {
-                return overdue;
-              }
+              return null;
             });
-    source.with(job);
-    loseClaim(asking);
-    asking.releaseLostClaims();
-    assertThat(source.held).containsExactly(job.lease());
-    overdue.clear();
-    asking.releaseLostClaims();
-    assertThat(source.allSettled()).containsExactly(new Settlement.Release(job.lease(), false));
+    assertThat(abandoned.start()).isTrue();
+    until(abandoned::isHandling);
+    abandoned.lost();
+    abandoned.abandon();
+    assertThat(slots.used()).isZero();
+    loseClaim(claimer);
+    claimer.releaseLostClaims();
+    assertThat(source.held).containsExactly(abandoned.lease());
+    release.countDown();
+    until(() -> slots.overdue().isEmpty());
+    claimer.releaseLostClaims();
+    assertThat(source.allSettled())
+        .containsExactly(new Settlement.Release(abandoned.lease(), false));
   }
 
   @Test

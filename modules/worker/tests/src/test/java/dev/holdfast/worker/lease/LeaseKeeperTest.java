@@ -10,8 +10,8 @@ import dev.holdfast.testkit.CapturedLog;
 import dev.holdfast.worker.ManualNanos;
 import dev.holdfast.worker.attempt.AttemptExecutor;
 import dev.holdfast.worker.attempt.Samples;
+import dev.holdfast.worker.attempt.Slots;
 import dev.holdfast.worker.attempt.TestHost;
-import dev.holdfast.worker.claim.Slots;
 import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
@@ -25,7 +25,7 @@ class LeaseKeeperTest {
   private final ManualNanos nanos = new ManualNanos();
   private final MemorySource source = new MemorySource();
   private final TestHost host = new TestHost(source);
-  private final Slots slots = new Slots(10);
+  private final Slots slots = new Slots(10, () -> {});
   private final Metrics metrics = new Metrics();
   private final LeaseKeeper keeper =
       new LeaseKeeper(source, slots, TIMINGS, "worker:default:0@test", metrics, nanos);
@@ -165,17 +165,17 @@ class LeaseKeeperTest {
     source.held.remove(lost.lease());
     keeper.beat();
     assertThat(lost.hasLostLease()).isTrue();
-    assertThat(host.stopping).containsExactly(lost);
+    assertThat(TestHost.isStopped(kept)).isFalse();
     assertThat(kept.hasLostLease()).isFalse();
   }
 
   @Test
   void an_attempt_that_is_being_settled_has_not_lost_its_lease() {
     AttemptExecutor run = running();
-    run.run();
+    TestHost.runHere(run);
     source.held.remove(run.lease());
     keeper.beat();
-    assertThat(host.stopping).isEmpty();
+    assertThat(TestHost.isStopped(run)).isFalse();
   }
 
   @Test
@@ -194,8 +194,8 @@ class LeaseKeeperTest {
               return null;
             });
     slots.add(run);
-    run.run();
-    assertThat(host.stopping).isEmpty();
+    TestHost.runHere(run);
+    assertThat(TestHost.isStopped(run)).isFalse();
     assertThat(source.calls("succeeded")).isEqualTo(2);
   }
 
@@ -212,8 +212,8 @@ class LeaseKeeperTest {
               return null;
             });
     slots.add(run);
-    run.run();
-    assertThat(host.stopping).containsExactly(run);
+    TestHost.runHere(run);
+    assertThat(TestHost.isStopped(run)).isTrue();
   }
 
   @Test
@@ -221,7 +221,7 @@ class LeaseKeeperTest {
     AttemptExecutor run = running();
     source.cancelled.put(run.lease(), "not needed");
     keeper.beat();
-    assertThat(host.stopping).containsExactly(run);
+    assertThat(TestHost.isStopped(run)).isTrue();
   }
 
   @Test
@@ -232,7 +232,7 @@ class LeaseKeeperTest {
     source.cancelled.put(foreign.lease(), "of another process");
     assertThat(keeper.pollCommands()).isLessThan(Duration.ofSeconds(1));
     keeper.pollCommands();
-    assertThat(host.stopping).containsExactly(run);
+    assertThat(TestHost.isStopped(run)).isTrue();
   }
 
   @Test

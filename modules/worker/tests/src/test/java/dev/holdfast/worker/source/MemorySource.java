@@ -30,6 +30,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +57,7 @@ public final class MemorySource implements JobSource {
   public volatile Consumer<List<LeasedJob>> afterClaim = jobs -> {};
 
   public volatile boolean unavailable;
+  public volatile @Nullable Predicate<LeasedJob> mayHaveHandler;
   public volatile boolean forgetsAnAnswer;
   public volatile long depth;
   public volatile int mostAtOnce = Integer.MAX_VALUE;
@@ -254,6 +256,12 @@ public final class MemorySource implements JobSource {
   public long depth(List<String> queues, long most) {
     called("depth");
     return Math.min(depth, most);
+  }
+
+  @Override
+  public boolean mayHaveHandler(LeasedJob job, Duration timeout) {
+    Predicate<LeasedJob> given = mayHaveHandler;
+    return given == null ? JobSource.super.mayHaveHandler(job, timeout) : given.test(job);
   }
 
   @Override

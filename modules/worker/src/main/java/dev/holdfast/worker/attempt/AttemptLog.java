@@ -1,13 +1,12 @@
-package dev.holdfast.worker;
+package dev.holdfast.worker.attempt;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
-import dev.holdfast.worker.attempt.AttemptExecutor;
-import dev.holdfast.worker.attempt.AttemptMdc;
 import dev.holdfast.worker.config.FailureLog;
 import dev.holdfast.worker.config.WorkerOptions;
+import dev.holdfast.worker.handler.JobListener;
 import dev.holdfast.worker.source.Metrics;
 import java.util.List;
 import java.util.function.Consumer;
@@ -17,7 +16,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /** Makes attempts known: to the log, the metrics and the listeners of a worker. */
-final class AttemptLog {
+public final class AttemptLog {
   private static final Logger log = LoggerFactory.getLogger(AttemptLog.class);
 
   private final String worker;

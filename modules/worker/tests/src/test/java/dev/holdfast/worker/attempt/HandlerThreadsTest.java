@@ -1,4 +1,4 @@
-package dev.holdfast.worker;
+package dev.holdfast.worker.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.holdfast.worker;
+package dev.holdfast.worker.attempt;
 
 import dev.holdfast.worker.handler.Threads;
 import java.util.concurrent.SynchronousQueue;

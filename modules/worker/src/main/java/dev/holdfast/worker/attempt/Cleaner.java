@@ -1,8 +1,7 @@
-package dev.holdfast.worker;
+package dev.holdfast.worker.attempt;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Settlement;
-import dev.holdfast.worker.attempt.AttemptFiles;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;

@@ -1,21 +1,20 @@
-package dev.holdfast.worker.claim;
+package dev.holdfast.worker.attempt;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.value.Json;
-import dev.holdfast.worker.attempt.AttemptExecutor;
-import dev.holdfast.worker.attempt.Samples;
-import dev.holdfast.worker.attempt.TestHost;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.source.MemorySource;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class SlotsTest {
   private final TestHost host = new TestHost(new MemorySource());
-  private final Slots slots = new Slots(2);
+  private final AtomicInteger woken = new AtomicInteger();
+  private final Slots slots = new Slots(2, woken::incrementAndGet);
 
   private AttemptExecutor run() {
     return host.run(Samples.job(), (Json payload, JobContext context) -> null);
@@ -50,8 +49,39 @@ class SlotsTest {
   }
 
   @Test
+  void the_claim_loop_is_woken_when_a_slot_is_free_that_it_waits_for() {
+    AttemptExecutor first = run();
+    AttemptExecutor second = run();
+    slots.add(first);
+    slots.add(second);
+    assertThat(slots.freeOrWake()).isZero();
+    slots.ending(first);
+    assertThat(woken).hasValue(1);
+    assertThat(slots.freeOrWake()).isEqualTo(1);
+    slots.ending(second);
+    assertThat(woken).as("only a settled job is worth another claim").hasValue(1);
+    slots.remove(first);
+    slots.remove(second);
+    assertThat(woken).hasValue(3);
+  }
+
+  @Test
+  void in_a_backlog_the_claim_loop_is_woken_when_enough_slots_are_free() {
+    AttemptExecutor first = run();
+    AttemptExecutor second = run();
+    slots.add(first);
+    slots.add(second);
+    slots.wakeAt(2);
+    slots.ending(first);
+    slots.remove(first);
+    assertThat(woken).hasValue(0);
+    slots.ending(second);
+    assertThat(woken).hasValue(1);
+  }
+
+  @Test
   void unsettled_attempts_are_bounded() {
-    Slots many = new Slots(2_000);
+    Slots many = new Slots(2_000, () -> {});
     for (int i = 0; i < 1_000; i++) {
       AttemptExecutor run = run();
       many.add(run);

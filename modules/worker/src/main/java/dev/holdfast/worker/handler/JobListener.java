@@ -1,4 +1,4 @@
-package dev.holdfast.worker;
+package dev.holdfast.worker.handler;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.LeasedJob;
