@@ -29,6 +29,7 @@ import dev.holdfast.model.search.FailureGroups;
 import dev.holdfast.model.search.JobCounts;
 import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.search.JobIdMatches;
+import dev.holdfast.model.search.JobIdPage;
 import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
@@ -133,6 +134,11 @@ public final class Queries {
   public JobPage briefPage(JobFilter filter) {
     return reading(
         "briefPage", connection -> Search.page(connection, filter, JobReader.Detail.NONE));
+  }
+
+  /** The ids of such a page: nothing else of the jobs is read. */
+  public JobIdPage ids(JobFilter filter) {
+    return reading("ids", connection -> Search.ids(connection, filter));
   }
 
   /** How many jobs there are in each state, queue and kind, among the newest of the filter. */

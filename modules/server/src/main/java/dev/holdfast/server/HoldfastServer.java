@@ -2,20 +2,20 @@ package dev.holdfast.server;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.token.TaskTokens;
+import dev.holdfast.operate.Diagnostics;
+import dev.holdfast.operate.LocalOperator;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.api.ArtifactsApi;
-import dev.holdfast.server.api.CommandsApi;
 import dev.holdfast.server.api.EnqueueApi;
 import dev.holdfast.server.api.EventsApi;
-import dev.holdfast.server.api.FailuresApi;
-import dev.holdfast.server.api.HistoryApi;
+import dev.holdfast.server.api.JobActionsApi;
 import dev.holdfast.server.api.JobsApi;
 import dev.holdfast.server.api.KeysApi;
 import dev.holdfast.server.api.MetricsApi;
-import dev.holdfast.server.api.OperateApi;
+import dev.holdfast.server.api.Operators;
 import dev.holdfast.server.api.QueuesApi;
-import dev.holdfast.server.api.RunsApi;
+import dev.holdfast.server.api.ReportsApi;
 import dev.holdfast.server.api.SchedulesApi;
 import dev.holdfast.server.api.SessionApi;
 import dev.holdfast.server.api.StatusApi;
@@ -36,7 +36,6 @@ import dev.holdfast.server.http.ProtocolErrorHandler;
 import dev.holdfast.server.http.SlowRequestTimeout;
 import dev.holdfast.server.http.TlsFiles;
 import dev.holdfast.server.http.WatchedConnectionSelector;
-import dev.holdfast.server.live.Diagnostics;
 import dev.holdfast.server.live.LiveFeeds;
 import dev.holdfast.server.metrics.CountReporter;
 import dev.holdfast.server.metrics.ProcessMetrics;
@@ -177,6 +176,11 @@ public final class HoldfastServer implements AutoCloseable {
             longPolls::notificationsLost,
             options.timings());
 
+    Operators operators =
+        call ->
+            new LocalOperator(
+                store, call.caller().principal(), diagnostics, StatusApi.version(), () -> {});
+
     List<Route> routes = new ArrayList<>();
     FencedOperations operations =
         new FencedOperations(store.jobs(), store.queries(), heartbeats, attempts);
@@ -200,20 +204,17 @@ public final class HoldfastServer implements AutoCloseable {
                 polls)
             .routes());
     routes.addAll(new EnqueueApi(store.jobs(), store.queries()).routes());
-    routes.addAll(new OperateApi(store.jobs(), store.queries(), clock).routes());
-    routes.addAll(new CommandsApi(store.jobs(), store.queries()).routes());
-    routes.addAll(new JobsApi(store.queries(), clock).routes());
-    routes.addAll(new FailuresApi(store.queries()).routes());
-    routes.addAll(new RunsApi(store.queries()).routes());
-    routes.addAll(new ArtifactsApi(store.queries(), options.artifacts()).routes());
-    routes.addAll(new QueuesApi(store.admin(), allowList).routes());
-    routes.addAll(new SchedulesApi(store.admin()).routes());
-    routes.addAll(new KeysApi(store.admin(), authenticator, keyring, clock).routes());
+    routes.addAll(new JobActionsApi(operators, clock).routes());
+    routes.addAll(new JobsApi(operators, clock).routes());
+    routes.addAll(new ReportsApi(operators).routes());
+    routes.addAll(new ArtifactsApi(operators, options.artifacts()).routes());
+    routes.addAll(new QueuesApi(operators, allowList).routes());
+    routes.addAll(new SchedulesApi(operators).routes());
+    routes.addAll(new KeysApi(operators, store.admin(), authenticator, keyring, clock).routes());
     routes.addAll(new SessionApi(authenticator, sessions, isByTls(options)).routes());
     routes.addAll(new PageApi().routes());
-    routes.addAll(new WorkersApi(store).routes());
+    routes.addAll(new WorkersApi(operators).routes());
     routes.addAll(new StatusApi(store, diagnostics, options, clock).routes());
-    routes.addAll(new HistoryApi(store.queries()).routes());
     routes.addAll(new ReferenceApi().routes());
 
     LiveFeeds feeds =

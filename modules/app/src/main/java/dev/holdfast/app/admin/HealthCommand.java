@@ -7,7 +7,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.contract.resource.InfoResource;
 import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.operate.diagnosis.ProblemText;
 import java.time.Instant;
@@ -72,7 +71,7 @@ public final class HealthCommand implements Callable<Integer> {
    */
   record Problem(String code, Map<String, Object> parameters, String message, String hint) {
     /** In the words of this program, or of the server if that is newer and has other codes. */
-    static Problem of(InfoResource.Problem found) {
+    static Problem of(Operator.Problem found) {
       String code = found.code();
       return ProblemText.of(code, found.parameters())
           .map(text -> new Problem(code, found.parameters(), text.message(), text.cliHint()))

@@ -11,6 +11,7 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
+import dev.holdfast.contract.operate.KeyOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.KeyResource;
 import dev.holdfast.model.ops.ApiKey;
@@ -79,7 +80,7 @@ public final class KeysCommand {
               expiresIn == null ? null : Input.duration("--expires-in", expiresIn));
       try (Operator operator = reach.open()) {
         show(
-            operator.createKey(name == null ? role.word() : name, role, tenant, lifetime),
+            operator.keys().create(name == null ? role.word() : name, role, tenant, lifetime),
             output.json);
         return ExitCode.OK;
       }
@@ -91,7 +92,7 @@ public final class KeysCommand {
   static final class ListCommand extends ReadCommand<List<ApiKey>> {
     @Override
     protected List<ApiKey> read(Operator operator) {
-      return operator.keys();
+      return operator.keys().list();
     }
 
     @Override
@@ -137,7 +138,7 @@ public final class KeysCommand {
     @Override
     public Integer call() {
       try (Operator operator = reach.open()) {
-        if (!operator.revokeKey(id)) {
+        if (!operator.keys().revoke(id)) {
           throw unknown(id);
         }
         Terminal.println(id + " is revoked; servers may accept it for a few more seconds");
@@ -179,13 +180,13 @@ public final class KeysCommand {
               overlap == null ? Duration.ofHours(1) : Input.duration("--overlap", overlap));
       try (Operator operator = reach.open()) {
         if (id == null) {
-          operator.rotateSigningKey();
+          operator.keys().rotateSigning();
           Terminal.println(
               "task tokens are signed with a new key; those signed before stay valid until they"
                   + " expire");
         } else {
           String old = id;
-          show(operator.rotateKey(old, during).orElseThrow(() -> unknown(old)), output.json);
+          show(operator.keys().rotate(old, during).orElseThrow(() -> unknown(old)), output.json);
           Terminal.error(
               "holdfast: the old key, " + old + ", stays valid for " + Durations.text(during));
         }
@@ -195,12 +196,12 @@ public final class KeysCommand {
   }
 
   /** The key alone on standard output, so that it can go straight into a file. */
-  private static void show(Operator.NewKey key, boolean json) {
+  private static void show(KeyOperator.NewKey key, boolean json) {
     if (json) {
-      ObjectNode node = Shown.object().put("id", key.id()).put("key", key.text());
+      ObjectNode node = Shown.object().put("id", key.id()).put("key", key.key());
       Shown.print(node);
     } else {
-      Terminal.println(key.text());
+      Terminal.println(key.key());
       Terminal.error("created key " + key.id() + "; it is not shown again");
     }
   }

@@ -11,14 +11,13 @@ import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.QueueOperator;
 import dev.holdfast.contract.resource.QueueResource;
-import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Plural;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -44,24 +43,19 @@ import picocli.CommandLine.Parameters;
 public final class QueuesCommand {
   /** Queues that have work or settings. */
   @Command(name = "list", description = "List queues that have unfinished jobs or settings.")
-  static final class ListCommand extends ReadCommand<List<QueueStatus>> {
-    private Map<String, Pause> pauses = Map.of();
-
+  static final class ListCommand extends ReadCommand<List<QueueOperator.View>> {
     @Override
-    protected List<QueueStatus> read(Operator operator) {
-      pauses = operator.pauses();
-      return operator.queues();
+    protected List<QueueOperator.View> read(Operator operator) {
+      return operator.queues().list();
     }
 
     @Override
-    protected Object json(List<QueueStatus> queues) {
-      return queues.stream()
-          .map(queue -> QueueResource.of(queue, pauses.get(queue.name())))
-          .toList();
+    protected Object json(List<QueueOperator.View> queues) {
+      return queues.stream().map(queue -> QueueResource.of(queue.status(), queue.pause())).toList();
     }
 
     @Override
-    protected String text(List<QueueStatus> queues) {
+    protected String text(List<QueueOperator.View> queues) {
       Table table =
           new Table(
               "QUEUE",
@@ -74,7 +68,8 @@ public final class QueuesCommand {
               "RATE",
               "OLDEST",
               "STATE");
-      for (QueueStatus queue : queues) {
+      for (QueueOperator.View view : queues) {
+        QueueStatus queue = view.status();
         table.row(
             queue.name(),
             queue.due(),
@@ -85,18 +80,19 @@ public final class QueuesCommand {
             queue.maxRunning() == null ? "" : queue.maxRunning(),
             queue.rateLimit() == null ? "" : shown(queue.rateLimit()),
             queue.oldest() == null ? "" : Durations.text(queue.oldest()),
-            state(queue, pauses.get(queue.name())));
+            state(view));
       }
       return table.orIfEmpty("no queue has unfinished jobs");
     }
   }
 
   /** A queue that is not paused by itself is not resumed by its name either. */
-  static String state(QueueStatus queue, @Nullable Pause pause) {
+  static String state(QueueOperator.View view) {
+    QueueStatus queue = view.status();
     if (!queue.isPaused()) {
       return "open";
     }
-    return queue.pausedAt() != null ? "paused" + PauseText.of(pause) : "all workers paused";
+    return queue.pausedAt() != null ? "paused" + PauseText.of(view.pause()) : "all workers paused";
   }
 
   private static String shown(RateLimit limit) {
@@ -124,11 +120,11 @@ public final class QueuesCommand {
     String queue = "";
 
     /** Prints the new setting after the name of the queue. */
-    int change(Consumer<Operator> verb, String done) {
+    int change(Consumer<QueueOperator> verb, String done) {
       Settings settings = reach.settings();
       try (Operator operator = reach.open(settings)) {
         may.require(queue, operator, settings);
-        verb.accept(operator);
+        verb.accept(operator.queues());
         Terminal.println(queue + done);
         return ExitCode.OK;
       }
@@ -142,7 +138,7 @@ public final class QueuesCommand {
 
     @Override
     public Integer call() {
-      return change(operator -> operator.pause(queue, why.draft()), " is paused");
+      return change(queues -> queues.pause(queue, why.reason), " is paused");
     }
   }
 
@@ -159,7 +155,7 @@ public final class QueuesCommand {
       Settings settings = reach.settings();
       try (Operator operator = reach.open(settings)) {
         KnownQueues.require(queue, operator, settings, "");
-        boolean resumed = operator.resume(queue);
+        boolean resumed = operator.queues().resume(queue);
         Terminal.println(queue + (resumed ? " is resumed" : " was not paused"));
         return ExitCode.OK;
       }
@@ -185,7 +181,7 @@ public final class QueuesCommand {
     public Integer call() {
       Limits.maxRunning(limit);
       return change(
-          operator -> operator.limit(queue, limit),
+          queues -> queues.limits(queue, limit, queues.show(queue).status().rateLimit()),
           limit == null
               ? " has no limit"
               : " runs at most " + Plural.of(limit, "job") + " at once");
@@ -214,10 +210,14 @@ public final class QueuesCommand {
     public Integer call() {
       RateLimit rate = starts == null ? null : new RateLimit(starts, Input.duration("--per", span));
       return rate == null
-          ? change(operator -> operator.liftRate(queue), " has no rate limit")
+          ? change(queues -> rate(queues, null), " has no rate limit")
           : change(
-              operator -> operator.rate(queue, rate.starts(), rate.period()),
+              queues -> rate(queues, rate),
               " starts at most " + Plural.of(rate.starts(), "job") + " per " + span);
+    }
+
+    private void rate(QueueOperator queues, @Nullable RateLimit rate) {
+      queues.limits(queue, queues.show(queue).status().maxRunning(), rate);
     }
   }
 }

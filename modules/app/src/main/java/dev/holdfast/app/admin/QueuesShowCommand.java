@@ -12,12 +12,12 @@ import dev.holdfast.app.operate.KnownQueues;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.QueueOperator;
 import dev.holdfast.contract.resource.HistoryResource;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.JobHistory.Percentiles;
 import dev.holdfast.model.ops.JobHistory.Tally;
-import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -55,19 +55,18 @@ final class QueuesShowCommand implements Callable<Integer> {
     JobHistory.Query query = query();
     Settings settings = reach.settings();
     try (Operator operator = reach.open(settings)) {
-      JobHistory history = operator.history(query);
-      QueueStatus status = operator.queue(queue);
-      Pause pause = status.pausedAt() == null ? null : operator.pauses().get(queue);
+      JobHistory history = operator.jobs().history(query);
+      QueueOperator.View view = operator.queues().show(queue);
       if (history.kinds().isEmpty() && kind == null) {
         KnownQueues.require(queue, operator, settings, "");
       }
       if (output.json) {
         Shown.print(
             Shown.object()
-                .putPOJO("queue", QueueResource.of(status, pause))
+                .putPOJO("queue", QueueResource.of(view.status(), view.pause()))
                 .putPOJO("history", HistoryResource.of(history)));
       } else {
-        print(status, pause, history);
+        print(view, history);
       }
       return ExitCode.OK;
     }
@@ -82,7 +81,8 @@ final class QueuesShowCommand implements Callable<Integer> {
     }
   }
 
-  private void print(QueueStatus status, @Nullable Pause pause, JobHistory history) {
+  private void print(QueueOperator.View view, JobHistory history) {
+    QueueStatus status = view.status();
     Terminal.printf(
         "%s: %d due, %d delayed, %d retrying, %d waiting, %d running, %s%n",
         status.name(),
@@ -91,7 +91,7 @@ final class QueuesShowCommand implements Callable<Integer> {
         status.retrying(),
         status.waiting(),
         status.running(),
-        QueuesCommand.state(status, pause));
+        QueuesCommand.state(view));
     if (history.knownSince().isAfter(history.until().minus(Input.duration("--over", over)))) {
       Terminal.println("history is known since " + history.knownSince());
     }

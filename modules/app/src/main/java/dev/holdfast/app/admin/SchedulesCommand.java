@@ -11,10 +11,10 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.ScheduleOperator;
 import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
-import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
@@ -22,7 +22,6 @@ import dev.holdfast.model.value.Json;
 import java.time.DateTimeException;
 import java.time.ZoneId;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
@@ -50,27 +49,23 @@ public final class SchedulesCommand {
 
   /** All schedules. */
   @Command(name = "list", description = "List schedules and when they fire next.")
-  static final class ListCommand extends ReadCommand<List<ScheduleStatus>> {
-    private Map<String, Pause> pauses = Map.of();
-
+  static final class ListCommand extends ReadCommand<List<ScheduleOperator.View>> {
     @Override
-    protected List<ScheduleStatus> read(Operator operator) {
-      pauses = operator.schedulePauses();
-      return operator.schedules();
+    protected List<ScheduleOperator.View> read(Operator operator) {
+      return operator.schedules().list();
     }
 
     @Override
-    protected Object json(List<ScheduleStatus> schedules) {
-      return schedules.stream()
-          .map(each -> ScheduleResource.of(each, pauses.get(each.name())))
-          .toList();
+    protected Object json(List<ScheduleOperator.View> schedules) {
+      return schedules.stream().map(ScheduleResource::of).toList();
     }
 
     @Override
-    protected String text(List<ScheduleStatus> schedules) {
+    protected String text(List<ScheduleOperator.View> schedules) {
       Table table =
           new Table("NAME", "CRON", "ZONE", "KIND", "QUEUE", "NEXT", "LAST", "LAST JOB", "STATE");
-      for (ScheduleStatus each : schedules) {
+      for (ScheduleOperator.View view : schedules) {
+        ScheduleStatus each = view.status();
         table.row(
             each.name(),
             each.cron(),
@@ -80,17 +75,18 @@ public final class SchedulesCommand {
             each.nextFireAt(),
             each.lastFiredAt() == null ? "" : each.lastFiredAt(),
             each.lastRuns().isEmpty() ? "" : each.lastRuns().getFirst().state(),
-            state(each, pauses.get(each.name())));
+            state(view));
       }
       return table.orIfEmpty("no schedules");
     }
   }
 
-  static String state(ScheduleStatus schedule, @Nullable Pause pause) {
+  static String state(ScheduleOperator.View view) {
+    ScheduleStatus schedule = view.status();
     if (schedule.fireError() != null) {
       return "broken: " + schedule.fireError();
     }
-    return schedule.pausedAt() == null ? "active" : "paused" + PauseText.of(pause);
+    return schedule.pausedAt() == null ? "active" : "paused" + PauseText.of(view.pause());
   }
 
   /** Creates or replaces a schedule. */
@@ -150,10 +146,9 @@ public final class SchedulesCommand {
       Job job = shape.job(kind, payload == null ? Json.EMPTY : Input.json(payload));
       Schedule schedule = Schedule.of(name, cron, zone(), job).missedFires(missedFires);
       try (Operator operator = reach.open(settings)) {
-        operator.schedule(noOverlap ? schedule.withoutOverlap() : schedule);
-        operator.schedules().stream()
-            .filter(each -> each.name().equals(name))
-            .forEach(each -> Terminal.println(name + " fires next at " + each.nextFireAt()));
+        ScheduleOperator.View view =
+            operator.schedules().set(noOverlap ? schedule.withoutOverlap() : schedule);
+        Terminal.println(name + " fires next at " + view.status().nextFireAt());
         return ExitCode.OK;
       }
     }
@@ -175,13 +170,14 @@ public final class SchedulesCommand {
     @Parameters(paramLabel = "NAME", description = "the schedule's name")
     String name = "";
 
-    int change(BiPredicate<Operator, String> verb, String done, String notDone) {
+    int change(BiPredicate<ScheduleOperator, String> verb, String done, String notDone) {
       try (Operator operator = reach.open()) {
-        if (operator.schedules().stream().noneMatch(each -> each.name().equals(name))) {
+        ScheduleOperator schedules = operator.schedules();
+        if (schedules.find(name).isEmpty()) {
           throw new CommandException(
               ExitCode.NOT_FOUND, "there is no schedule " + Terminal.oneLine(name));
         }
-        Terminal.println(name + (verb.test(operator, name) ? done : notDone));
+        Terminal.println(name + (verb.test(schedules, name) ? done : notDone));
         return ExitCode.OK;
       }
     }
@@ -198,13 +194,7 @@ public final class SchedulesCommand {
     @Override
     public Integer call() {
       try (Operator operator = reach.open()) {
-        Enqueued enqueued =
-            operator
-                .runSchedule(name)
-                .orElseThrow(
-                    () ->
-                        new CommandException(
-                            ExitCode.NOT_FOUND, "there is no schedule " + Terminal.oneLine(name)));
+        Enqueued enqueued = operator.schedules().run(name);
         Terminal.println(
             enqueued.id() + (enqueued.duplicate() ? "  (the last one has not ended)" : ""));
         return ExitCode.OK;
@@ -220,7 +210,7 @@ public final class SchedulesCommand {
     @Override
     public Integer call() {
       return change(
-          (operator, schedule) -> operator.pauseSchedule(schedule, why.draft()),
+          (schedules, schedule) -> schedules.pause(schedule, why.reason),
           " is paused",
           " was paused already");
     }
@@ -231,7 +221,7 @@ public final class SchedulesCommand {
   static final class ResumeCommand extends NamedCommand {
     @Override
     public Integer call() {
-      return change(Operator::resumeSchedule, " is active again", " was not paused");
+      return change(ScheduleOperator::resume, " is active again", " was not paused");
     }
   }
 
@@ -240,7 +230,7 @@ public final class SchedulesCommand {
   static final class RemoveCommand extends NamedCommand {
     @Override
     public Integer call() {
-      return change(Operator::removeSchedule, " is removed", " was removed already");
+      return change(ScheduleOperator::remove, " is removed", " was removed already");
     }
   }
 }

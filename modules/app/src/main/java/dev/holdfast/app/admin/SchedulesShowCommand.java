@@ -8,12 +8,11 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.ScheduleOperator;
 import dev.holdfast.contract.resource.ScheduleResource;
-import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.ScheduledRun;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -34,25 +33,25 @@ final class SchedulesShowCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     try (Operator operator = reach.open()) {
-      ScheduleStatus schedule =
-          operator.schedules().stream()
-              .filter(each -> each.name().equals(name))
-              .findFirst()
+      ScheduleOperator.View schedule =
+          operator
+              .schedules()
+              .find(name)
               .orElseThrow(
                   () ->
                       new CommandException(
                           ExitCode.NOT_FOUND, "there is no schedule " + Terminal.oneLine(name)));
-      Pause pause = operator.schedulePauses().get(name);
       if (output.json) {
-        Shown.print(ScheduleResource.of(schedule, pause));
+        Shown.print(ScheduleResource.of(schedule));
       } else {
-        print(schedule, pause);
+        print(schedule);
       }
       return ExitCode.OK;
     }
   }
 
-  private static void print(ScheduleStatus schedule, @Nullable Pause pause) {
+  private static void print(ScheduleOperator.View view) {
+    ScheduleStatus schedule = view.status();
     Terminal.printf(
         "%s: %s in %s, kind %s, queue %s, %s%n",
         schedule.name(),
@@ -60,7 +59,7 @@ final class SchedulesShowCommand implements Callable<Integer> {
         schedule.zone(),
         schedule.kind(),
         schedule.queue(),
-        SchedulesCommand.state(schedule, pause));
+        SchedulesCommand.state(view));
     if (!schedule.upcoming(1).isEmpty()) {
       Terminal.println("\nnext times:");
       schedule.upcoming(UPCOMING).forEach(at -> Terminal.println("  " + at));

@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 public final class StatsCommand extends ReadCommand<Statistics> {
   @Override
   protected Statistics read(Operator operator) {
-    return operator.statistics();
+    return operator.jobs().statistics();
   }
 
   @Override

@@ -11,6 +11,7 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.WorkerOperator;
 import dev.holdfast.contract.resource.WorkerCommandResource;
 import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.model.command.WorkerCommand;
@@ -43,7 +44,7 @@ public final class WorkersCommand {
   static final class ListCommand extends ReadCommand<Operator.Workers> {
     @Override
     protected Operator.Workers read(Operator operator) {
-      return operator.workers();
+      return operator.workers().list();
     }
 
     @Override
@@ -113,28 +114,25 @@ public final class WorkersCommand {
         throw new CommandException(
             ExitCode.USAGE, "--all is for every supervisor: omit --supervisor");
       }
-      String asker = System.getProperty("user.name", "unknown");
       try (Operator operator = reach.open()) {
         WorkerCommandWatch watch = new WorkerCommandWatch(operator, Input.duration("--wait", wait));
         if (component == null) {
-          all(operator, watch, asker);
+          all(operator.workers(), watch);
         } else {
           List<WorkerCommand> commands =
-              operator.command(
-                  new WorkerCommand.Draft(component, supervisor, action, asker, reason));
+              operator.workers().command(component, supervisor, action, reason);
           tell(watch.await(commands), null);
         }
         return ExitCode.OK;
       }
     }
 
-    private void all(Operator operator, WorkerCommandWatch watch, String asker)
-        throws InterruptedException {
+    private void all(WorkerOperator workers, WorkerCommandWatch watch) throws InterruptedException {
       if (action == WorkerCommand.Action.PAUSE) {
-        operator.pauseAllWorkers(asker, reason);
+        workers.pauseAll(reason);
         tell(watch.await(List.of()), "all workers are paused; running jobs finish");
       } else {
-        Operator.Resumed resumed = operator.resumeAllWorkers(asker, reason);
+        WorkerOperator.Resumed resumed = workers.resumeAll(reason);
         tell(
             watch.await(resumed.commands()),
             resumed.workersWerePaused()
@@ -196,7 +194,6 @@ public final class WorkersCommand {
     }
   }
 
-  /** No new jobs. */
   @Command(
       name = "pause",
       description = "Claim no new jobs; running jobs finish, the process stays alive.")
@@ -206,7 +203,6 @@ public final class WorkersCommand {
     }
   }
 
-  /** Jobs again. */
   @Command(
       name = "resume",
       description = "End a pause; start a worker that was stopped or has failed.")
@@ -216,7 +212,6 @@ public final class WorkersCommand {
     }
   }
 
-  /** Another process. */
   @Command(name = "restart", description = "Stop the process of a worker and start a new one.")
   static final class RestartCommand extends OneCommand {
     RestartCommand() {
@@ -224,7 +219,6 @@ public final class WorkersCommand {
     }
   }
 
-  /** No process. */
   @Command(
       name = "stop",
       description = {

@@ -1,11 +1,11 @@
 package dev.holdfast.app.cli;
 
+import dev.holdfast.contract.operate.JobSearch;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.search.SearchSyntax;
 import java.time.Instant;
-import java.util.EnumSet;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -50,11 +50,11 @@ public final class JobSelection {
   }
 
   public JobFilter filter() {
-    JobFilter found = search == null ? JobFilter.ALL : SearchSyntax.parse(search, Instant.now());
-    return found
-        .states(states == null ? found.states() : EnumSet.copyOf(states))
-        .queue(queue == null ? found.queue() : queue)
-        .kind(kind == null ? found.kind() : kind)
-        .tag(tag == null ? found.tag() : tag);
+    String state =
+        states == null
+            ? null
+            : states.stream().map(JobState::name).collect(Collectors.joining(","));
+    return new JobSearch(state, queue, kind, null, null, tag, null, search, null, null, null)
+        .filter(Instant.now());
   }
 }

@@ -10,12 +10,7 @@ public final class PauseText {
       names = {"-r", "--reason"},
       paramLabel = "TEXT",
       description = "why; it is shown until the end of the pause")
-  @Nullable String reason;
-
-  /** Under the name of this user, or of the key where it goes through a server. */
-  public Pause.Draft draft() {
-    return new Pause.Draft(System.getProperty("user.name", "unknown"), reason);
-  }
+  public @Nullable String reason;
 
   /** As in {@code by ada (deploying)}, after a blank; nothing if nothing is known. */
   public static String of(@Nullable Pause pause) {

@@ -35,7 +35,7 @@ public final class ShortId {
     if (text.length() == WHOLE) {
       return JobId.parse(text);
     }
-    List<JobId> found = operator.idsLike(text).ids();
+    List<JobId> found = operator.jobs().idsLike(text).ids();
     if (found.isEmpty()) {
       throw new CommandException(
           ExitCode.NOT_FOUND, "there is no job whose id begins or ends with '" + text + "'");

@@ -3,6 +3,7 @@ package dev.holdfast.app.cli;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.terminal.Terminal;
+import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.EventResource;
 import dev.holdfast.contract.resource.JobResource;
@@ -41,11 +42,13 @@ public final class Watch {
 
   public int follow(JobId id) throws InterruptedException {
     while (true) {
-      JobStatus job =
+      JobDetail detail =
           operator
-              .find(id)
+              .jobs()
+              .show(id, JobDetail.Part.EVENTS)
               .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + id));
-      tell(id);
+      JobStatus job = detail.job();
+      tell(detail.events());
       if (job.state().isTerminal()) {
         return end(job);
       }
@@ -69,9 +72,8 @@ public final class Watch {
     }
   }
 
-  private void tell(JobId id) {
-    List<JobEvent> fresh =
-        operator.timeline(id).stream().filter(event -> event.number() > seen).toList();
+  private void tell(List<JobEvent> events) {
+    List<JobEvent> fresh = events.stream().filter(event -> event.number() > seen).toList();
     for (int i = 0; i < fresh.size(); i++) {
       JobEvent event = fresh.get(i);
       seen = event.number();

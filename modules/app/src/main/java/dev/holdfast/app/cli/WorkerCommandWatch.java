@@ -25,6 +25,7 @@ public final class WorkerCommandWatch {
     this.timeout = timeout;
     operator
         .workers()
+        .list()
         .workers()
         .forEach(
             worker -> {
@@ -42,7 +43,7 @@ public final class WorkerCommandWatch {
   public Outcome await(List<WorkerCommand> commands) throws InterruptedException {
     long until = System.nanoTime() + timeout.toNanos();
     while (true) {
-      Operator.Workers now = operator.workers();
+      Operator.Workers now = operator.workers().list();
       boolean done = commands.stream().allMatch(command -> isDone(command, now));
       if (done || System.nanoTime() - until >= 0) {
         return new Outcome(commands, done, lines(commands, now));

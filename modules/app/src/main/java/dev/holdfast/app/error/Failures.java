@@ -35,13 +35,28 @@ public final class Failures {
       case SourceUnavailableException server -> ExitCode.DATABASE_AWAY;
       case SupervisorRunsException runs -> ExitCode.REFUSED;
       case KeyRefusedException key -> ExitCode.CONFIGURATION;
-      case OperatorException server ->
-          switch (server.reason()) {
+      case OperatorException operator ->
+          switch (operator.reason()) {
             case AWAY -> ExitCode.DATABASE_AWAY;
-            case NOT_ALLOWED -> ExitCode.CONFIGURATION;
-            case NOT_FOUND -> ExitCode.NOT_FOUND;
-            case REFUSED -> ExitCode.REFUSED;
+            case NOT_ALLOWED, FORBIDDEN -> ExitCode.CONFIGURATION;
+            case NOT_FOUND, NO_SUCH_STEP -> ExitCode.NOT_FOUND;
             case BROKEN -> ExitCode.UNEXPECTED;
+            case REFUSED,
+                INVALID_VALUE,
+                JOB_RUNNING,
+                JOB_AWAITED,
+                JOB_ALREADY_TERMINAL,
+                JOB_NOT_RETRYABLE,
+                JOB_NOT_RUNNING,
+                JOB_WITHOUT_STEPS,
+                JOB_NOT_TAKEN_OVER,
+                STEP_NOT_REACHED,
+                STEP_DONE,
+                STEP_WITHOUT_WORKSPACE,
+                SUPERVISOR_SILENT,
+                WORKER_STOPPED,
+                WORKER_FAILED ->
+                ExitCode.REFUSED;
           };
       case ServerStartException server ->
           switch (server.reason()) {

@@ -152,7 +152,7 @@ public final class EnqueueCommand implements Callable<Integer> {
     Settings settings = reach.settings();
     List<Job> jobs = payloads().stream().map(this::job).toList();
     try (Operator operator = reach.open(settings)) {
-      List<Enqueued> enqueued = operator.enqueue(jobs);
+      List<Enqueued> enqueued = operator.jobs().enqueue(jobs);
       print(enqueued);
       return watch ? new Watch(operator, json).follow(enqueued.getLast().id()) : ExitCode.OK;
     }

@@ -45,7 +45,7 @@ public final class FailuresCommand extends ReadCommand<FailureGroups> {
 
   @Override
   protected FailureGroups read(Operator operator) {
-    return operator.failures(limit);
+    return operator.jobs().failures(limit);
   }
 
   @Override

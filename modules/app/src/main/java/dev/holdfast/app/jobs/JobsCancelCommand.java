@@ -4,14 +4,16 @@ import dev.holdfast.app.cli.JobTargets;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Shown;
-import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.OperatorException;
+import dev.holdfast.contract.operate.Selection;
 import dev.holdfast.contract.resource.CancellationResource;
 import dev.holdfast.model.job.Cancellation;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -53,39 +55,29 @@ final class JobsCancelCommand implements Callable<Integer> {
   }
 
   private int cancelChosen() {
-    JobFilter filter = targets.selection.filter();
-    if (filter.states().isEmpty()) {
-      filter = filter.states(JobState.ACTIVE);
-    } else if (!JobState.ACTIVE.containsAll(filter.states())) {
-      throw new CommandException(ExitCode.USAGE, "jobs that have ended cannot be cancelled");
-    }
-    long[] counts = new long[2];
+    JobFilter filter = JobsCommand.chosen(targets, Selection.Verb.CANCEL);
+    long cancelled = 0;
+    long requested = 0;
     try (Operator operator = reach.open()) {
-      JobsCommand.pages(
-          operator,
-          filter,
-          page -> {
-            if (targets.dryRun) {
-              counts[0] += page.size();
-            } else {
-              JobOperator.CancelledCounts some = operator.cancelAll(page, cascade, reason);
-              counts[0] += some.cancelled();
-              counts[1] += some.requested() + some.alreadyRequested();
-            }
-          });
+      if (targets.dryRun) {
+        return JobsCommand.dryRun(operator, filter, output.json, "cancelled");
+      }
+      JobCursor next = null;
+      do {
+        JobOperator.Cancelled some =
+            operator.jobs().cancel(new Selection.Matching(filter, next), cascade, reason);
+        cancelled += some.cancelled();
+        requested += some.requested() + some.alreadyRequested();
+        next = some.next();
+      } while (next != null);
     }
-    print(counts[0], counts[1]);
+    print(cancelled, requested);
     return ExitCode.OK;
   }
 
   private void print(long cancelled, long requested) {
     if (output.json) {
-      Shown.print(
-          targets.dryRun
-              ? Shown.object().put("jobs", cancelled)
-              : Shown.object().put("cancelled", cancelled).put("requested", requested));
-    } else if (targets.dryRun) {
-      Terminal.println(Plural.of(cancelled, "job") + " would be cancelled");
+      Shown.print(Shown.object().put("cancelled", cancelled).put("requested", requested));
     } else {
       Terminal.println(
           "%s cancelled, workers of %d were asked to stop"
@@ -100,10 +92,17 @@ final class JobsCancelCommand implements Callable<Integer> {
     try (Operator operator = reach.open()) {
       jobs = ShortId.in(operator, named);
       for (JobId job : jobs) {
-        List<Cancellation> cancelled = operator.cancel(job, cascade, reason);
-        all.addAll(cancelled);
-        if (cancelled.isEmpty()) {
-          unknown.add(job);
+        try {
+          all.addAll(operator.jobs().cancel(job, cascade, reason));
+        } catch (OperatorException refused) {
+          JobState state = refused.state().orElse(null);
+          if (state != null) {
+            all.add(new Cancellation(job, state, Cancellation.Outcome.ALREADY_TERMINAL));
+          } else if (refused.reason() == OperatorException.Reason.NOT_FOUND) {
+            unknown.add(job);
+          } else {
+            throw refused;
+          }
         }
       }
     }

@@ -1,19 +1,25 @@
 package dev.holdfast.app.jobs;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.app.cli.JobTargets;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.ShortId;
+import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.cli.Watch;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.terminal.Terminal;
+import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.model.job.JobCursor;
+import dev.holdfast.contract.operate.OperatorException;
+import dev.holdfast.contract.operate.Selection;
+import dev.holdfast.model.job.JobCount;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
-import java.util.List;
+import dev.holdfast.model.value.Plural;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -41,21 +47,39 @@ public final class JobsCommand {
 
   static JobStatus existing(Operator operator, JobId id) {
     return operator
+        .jobs()
         .find(id)
         .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + id));
   }
 
-  /** All jobs of a filter, newest first, some at a time. */
-  static void pages(Operator operator, JobFilter filter, Consumer<List<JobId>> act) {
-    JobFilter rest = filter.limit(JobFilter.MOST);
-    List<JobStatus> page;
-    do {
-      page = operator.list(rest);
-      if (!page.isEmpty()) {
-        act.accept(page.stream().map(JobStatus::id).toList());
-        rest = rest.before(JobCursor.of(page.getLast()));
-      }
-    } while (page.size() == JobFilter.MOST);
+  static JobDetail existing(
+      Operator operator, JobId id, JobDetail.Part first, JobDetail.Part... rest) {
+    return operator
+        .jobs()
+        .show(id, first, rest)
+        .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + id));
+  }
+
+  /** A filter for what is done to many jobs. */
+  static JobFilter chosen(JobTargets targets, Selection.Verb verb) {
+    try {
+      return verb.of(targets.selection.filter());
+    } catch (OperatorException others) {
+      throw new CommandException(ExitCode.USAGE, String.valueOf(others.getMessage()));
+    }
+  }
+
+  /** Says how many jobs of a filter would be changed. */
+  static int dryRun(Operator operator, JobFilter filter, boolean json, String done) {
+    JobCount jobs = operator.jobs().count(filter);
+    if (json) {
+      ObjectNode node = Shown.object().put("jobs", jobs.count());
+      Shown.print(jobs.more() ? node.put("more", true) : node);
+    } else {
+      Terminal.println(
+          (jobs.more() ? "more than " : "") + Plural.of(jobs.count(), "job") + " would be " + done);
+    }
+    return ExitCode.OK;
   }
 
   /** Follows one job. */

@@ -6,13 +6,16 @@ import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Shown;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.error.Failures;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.operate.JobDetail;
+import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.contract.resource.PendingCommandResource;
 import dev.holdfast.model.command.CommandAction;
-import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.JobEvent;
@@ -23,7 +26,6 @@ import dev.holdfast.workspace.WorkspaceJob;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
@@ -86,18 +88,12 @@ final class JobsControlCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     ShortId named = ShortId.of(id);
-    JobCommand command = command();
+    CommandAction wanted = action();
     try (Operator operator = reach.open()) {
       JobId job = named.in(operator);
-      JobCommand.Answer answer = operator.command(job, command);
-      if (answer != JobCommand.Answer.ACCEPTED) {
-        throw refused(operator, job, command, answer);
-      }
-      PendingCommand now = operator.pending(job);
-      List<String> stepsToRepeat =
-          command.action().dropsCheckpoints()
-              ? stepsToRepeat(operator.timeline(job), command.action())
-              : List.of();
+      JobOperator.Commanded commanded = commanded(operator.jobs(), job, wanted);
+      PendingCommand now = commanded.pending();
+      List<String> stepsToRepeat = commanded.stepsToRepeat();
       if (output.json) {
         Shown.print(PendingCommandResource.of(now, stepsToRepeat));
       } else {
@@ -106,7 +102,7 @@ final class JobsControlCommand implements Callable<Integer> {
           Terminal.println(
               "these completed steps will run again: " + String.join(", ", stepsToRepeat));
         }
-        if (command.action() == CommandAction.TAKEOVER) {
+        if (wanted == CommandAction.TAKEOVER) {
           Terminal.println(handedOver(operator, job));
         }
         if (now.holds() && !inSteps(operator, job)) {
@@ -118,25 +114,34 @@ final class JobsControlCommand implements Callable<Integer> {
     }
   }
 
+  private JobOperator.Commanded commanded(JobOperator jobs, JobId job, CommandAction wanted) {
+    try {
+      return jobs.command(job, wanted, step, reason);
+    } catch (OperatorException refused) {
+      String instead =
+          switch (refused.reason()) {
+            case NO_SUCH_STEP ->
+                "the job has no step '%s': 'holdfast jobs steps %s' shows those that have started"
+                    .formatted(step, job);
+            case JOB_ALREADY_TERMINAL ->
+                "the job has already ended: "
+                    + (refused.state().filter(JobState.RETRYABLE::contains).isEmpty()
+                        ? "resume_from_step runs it again from one of its steps"
+                        : "retry it with 'holdfast jobs retry %s', or from one of its steps with resume_from_step"
+                            .formatted(job));
+            default -> throw refused;
+          };
+      throw new CommandException(Failures.exitCode(refused), instead);
+    }
+  }
+
   /** Whether it is known to: the steps of code are not known before they begin. */
   private static boolean inSteps(Operator operator, JobId job) {
-    return JobsCommand.existing(operator, job).kind().equals(WorkspaceJob.KIND)
-        || !operator.steps(job).isEmpty();
+    JobDetail found = JobsCommand.existing(operator, job, JobDetail.Part.STEPS);
+    return found.job().kind().equals(WorkspaceJob.KIND) || !found.steps().isEmpty();
   }
 
-  /** The steps that the command just given will drop. */
-  private static List<String> stepsToRepeat(List<JobEvent> timeline, CommandAction action) {
-    return timeline.reversed().stream()
-        .filter(event -> event.type().equals(EventType.CONTROL + action.text()))
-        .limit(1)
-        .map(event -> Wire.tree(event.data()))
-        .filter(Objects::nonNull)
-        .flatMap(data -> data.path("stepsToRepeat").valueStream())
-        .map(JsonNode::asText)
-        .toList();
-  }
-
-  private JobCommand command() {
+  private CommandAction action() {
     if (!new Actions().contains(action)) {
       throw new CommandException(
           ExitCode.USAGE, "ACTION must be one of " + String.join(", ", new Actions()));
@@ -150,13 +155,13 @@ final class JobsControlCommand implements Callable<Integer> {
     if (step != null) {
       Limits.stepId(step);
     }
-    return new JobCommand(wanted, step, System.getProperty("user.name", "unknown"), reason);
+    return wanted;
   }
 
   /** Workers receive a command within a second; a worker that does not answer is not waited for. */
   private static String handedOver(Operator operator, JobId job) throws InterruptedException {
     for (int looks = 0; looks < LOOKS; looks++) {
-      JsonNode answer = answer(operator.timeline(job));
+      JsonNode answer = answer(JobsCommand.existing(operator, job, JobDetail.Part.EVENTS).events());
       if (answer != null) {
         return place(answer).orElse("nothing runs now");
       }
@@ -192,29 +197,6 @@ final class JobsControlCommand implements Callable<Integer> {
       }
     }
     return null;
-  }
-
-  private static CommandException refused(
-      Operator operator, JobId job, JobCommand command, JobCommand.Answer answer) {
-    String message = command.refusal(answer);
-    return switch (answer) {
-      case ACCEPTED -> throw new IllegalArgumentException(message);
-      case NO_SUCH_JOB -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + job);
-      case NO_SUCH_STEP ->
-          new CommandException(
-              ExitCode.NOT_FOUND,
-              message + ": 'holdfast jobs steps %s' shows those that have started".formatted(job));
-      case ALREADY_TERMINAL ->
-          new CommandException(
-              ExitCode.REFUSED,
-              message
-                  + (JobsCommand.existing(operator, job).state() == JobState.SUCCEEDED
-                      ? ": resume_from_step runs it again from one of its steps"
-                      : ": retry it with 'holdfast jobs retry %s', or from one of its steps with resume_from_step"
-                          .formatted(job)));
-      case NOT_RUNNING, NO_STEPS, STEP_NOT_REACHED, STEP_DONE, NOT_TAKEN_OVER, NO_WORKSPACE ->
-          new CommandException(ExitCode.REFUSED, message);
-    };
   }
 
   /** The commands that are not executed yet, for people. */

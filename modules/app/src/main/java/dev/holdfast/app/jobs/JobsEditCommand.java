@@ -8,8 +8,11 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -61,19 +64,17 @@ final class JobsEditCommand implements Callable<Integer> {
     JobId job = JobId.parse(id);
     JobEdit edit = edit();
     try (Operator operator = reach.open()) {
-      JobEdit.Answer answer =
-          operator
-              .edit(job, edit)
-              .orElseThrow(
-                  () -> new CommandException(ExitCode.NOT_FOUND, "there is no job " + job));
-      return switch (answer.outcome()) {
-        case EDITED -> edited(answer);
-        case ALREADY_RUNNING ->
-            throw new CommandException(
+      return edited(operator.jobs().edit(job, edit));
+    } catch (OperatorException refused) {
+      throw switch (refused.reason()) {
+        case JOB_RUNNING ->
+            new CommandException(
                 ExitCode.REFUSED, job + " runs: only jobs that no worker has claimed are changed");
-        case ALREADY_TERMINAL ->
-            throw new CommandException(
-                ExitCode.REFUSED, job + " has already ended, " + answer.state());
+        case JOB_ALREADY_TERMINAL ->
+            new CommandException(
+                ExitCode.REFUSED,
+                job + " has already ended, " + refused.state().map(JobState::name).orElse(""));
+        default -> refused;
       };
     }
   }
@@ -94,12 +95,11 @@ final class JobsEditCommand implements Callable<Integer> {
     return edit;
   }
 
-  private int edited(JobEdit.Answer answer) {
+  private int edited(JobStatus job) {
     if (output.json) {
-      Shown.print(
-          Shown.object().put("id", answer.job().toString()).put("state", answer.state().name()));
+      Shown.print(Shown.object().put("id", job.id().toString()).put("state", job.state().name()));
     } else {
-      Terminal.println(answer.job() + "  changed; it is " + answer.state());
+      Terminal.println(job.id() + "  changed; it is " + job.state());
     }
     return ExitCode.OK;
   }

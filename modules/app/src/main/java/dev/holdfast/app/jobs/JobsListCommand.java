@@ -92,7 +92,7 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
   @Override
   protected List<JobStatus> read(Operator operator) {
     filter = within(operator);
-    return operator.list(filter);
+    return operator.jobs().list(filter);
   }
 
   @Override
@@ -104,7 +104,7 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
     Table first = table(jobs, output.isWide());
     while (true) {
       Thread.sleep(LOOK);
-      List<JobStatus> changed = changes.since(operator.list(filter));
+      List<JobStatus> changed = changes.since(operator.jobs().list(filter));
       if (output.isData()) {
         changed.forEach(job -> output.printOne(JobResource.of(job)));
       } else if (!changed.isEmpty()) {

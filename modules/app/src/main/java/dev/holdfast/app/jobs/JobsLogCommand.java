@@ -43,12 +43,12 @@ final class JobsLogCommand implements Callable<Integer> {
       JobId job = named.in(operator);
       // Read before the log: then the log has all output of a job that has ended.
       boolean ended = JobsCommand.existing(operator, job).state().isTerminal();
-      LogTail tail = operator.log(job, LogCursor.START);
+      LogTail tail = operator.jobs().log(job, LogCursor.START);
       print(tail);
       while (follow && !ended) {
         Thread.sleep(LOOK);
         ended = JobsCommand.existing(operator, job).state().isTerminal();
-        tail = operator.log(job, tail.next());
+        tail = operator.jobs().log(job, tail.next());
         print(tail);
       }
       return ExitCode.OK;

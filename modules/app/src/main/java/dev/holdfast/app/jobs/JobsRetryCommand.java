@@ -4,19 +4,22 @@ import dev.holdfast.app.cli.JobTargets;
 import dev.holdfast.app.cli.JsonOption;
 import dev.holdfast.app.cli.ShortId;
 import dev.holdfast.app.cli.Shown;
-import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
+import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.OperatorException;
+import dev.holdfast.contract.operate.Selection;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Plural;
 import java.util.ArrayList;
-import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -38,61 +41,56 @@ final class JobsRetryCommand implements Callable<Integer> {
   public Integer call() {
     List<ShortId> given = targets.ids();
     try (Operator operator = reach.open()) {
-      List<JobId> named = ShortId.in(operator, given);
-      if (named.isEmpty()) {
-        List<JobId> chosen = new ArrayList<>();
-        JobsCommand.pages(
-            operator,
-            filter(),
-            page -> chosen.addAll(targets.dryRun ? page : operator.retry(page)));
-        return targets.dryRun ? wouldBe(chosen.size()) : report(chosen, List.of(), operator);
-      }
-      named.forEach(id -> JobsCommand.existing(operator, id));
-      Set<JobId> retried = operator.retry(named);
-      return report(
-          List.copyOf(retried),
-          named.stream().filter(id -> !retried.contains(id)).toList(),
-          operator);
+      return given.isEmpty()
+          ? retryChosen(operator)
+          : retryNamed(operator.jobs(), ShortId.in(operator, given));
     }
   }
 
-  private JobFilter filter() {
-    JobFilter filter = targets.selection.filter();
-    if (filter.states().isEmpty()) {
-      return filter.states(EnumSet.of(JobState.FAILED));
+  private int retryChosen(Operator operator) {
+    JobFilter filter = JobsCommand.chosen(targets, Selection.Verb.RETRY);
+    if (targets.dryRun) {
+      return JobsCommand.dryRun(operator, filter, output.json, "requeued");
     }
-    if (!JobState.RETRYABLE.containsAll(filter.states())) {
-      throw new CommandException(ExitCode.USAGE, "only FAILED and CANCELLED jobs can be retried");
-    }
-    return filter;
-  }
-
-  private int wouldBe(int jobs) {
+    long retried = 0;
+    JobCursor next = null;
+    do {
+      JobOperator.Retried some = operator.jobs().retry(new Selection.Matching(filter, next));
+      retried += some.retried();
+      next = some.next();
+    } while (next != null);
     if (output.json) {
-      Shown.print(Shown.object().put("jobs", jobs));
+      Shown.print(Shown.object().put("retried", retried));
     } else {
-      Terminal.println(Plural.of(jobs, "job") + " would be requeued");
+      Terminal.println(Plural.of(retried, "job") + " requeued");
     }
     return ExitCode.OK;
   }
 
-  private int report(List<JobId> retried, List<JobId> refused, Operator operator) {
+  private int retryNamed(JobOperator jobs, List<JobId> named) {
+    List<JobId> retried = new ArrayList<>();
+    Map<JobId, JobState> refused = new LinkedHashMap<>();
+    for (JobId job : named) {
+      try {
+        jobs.retry(job);
+        retried.add(job);
+      } catch (OperatorException inState) {
+        refused.put(job, inState.state().orElseThrow(() -> inState));
+      }
+    }
     if (output.json) {
       var answer = Shown.object();
       retried.forEach(id -> answer.withArray("retried").add(id.toString()));
-      refused.forEach(id -> answer.withArray("refused").add(id.toString()));
+      refused.keySet().forEach(id -> answer.withArray("refused").add(id.toString()));
       Shown.print(answer);
     } else {
       Terminal.println(Plural.of(retried.size(), "job") + " requeued");
     }
-    for (JobId id : refused) {
-      Terminal.error(
-          "holdfast: "
-              + id
-              + " is "
-              + JobsCommand.existing(operator, id).state()
-              + ": only FAILED and CANCELLED jobs can be retried");
-    }
+    refused.forEach(
+        (job, state) ->
+            Terminal.error(
+                "holdfast: %s is %s: only FAILED and CANCELLED jobs can be retried"
+                    .formatted(job, state)));
     return refused.isEmpty() ? ExitCode.OK : ExitCode.REFUSED;
   }
 }

@@ -9,6 +9,7 @@ import dev.holdfast.app.cli.Watch;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
+import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.ArtifactResource;
 import dev.holdfast.contract.resource.AttemptResource;
@@ -55,24 +56,18 @@ final class JobsShowCommand implements Callable<Integer> {
     boolean isData = output.isData();
     try (Operator operator = reach.open()) {
       JobId wanted = named.in(operator);
-      JobStatus job = JobsCommand.existing(operator, wanted);
-      List<JobEvent> timeline = operator.timeline(wanted);
-      List<Attempt> attempts = operator.attempts(wanted);
-      List<PublishedArtifact> artifacts = operator.artifacts(wanted);
-      PendingCommand pending =
-          job.state().isTerminal() ? PendingCommand.NONE : operator.pending(wanted);
-      JobDependencies dependencies = operator.dependencies(wanted);
+      JobDetail detail =
+          JobsCommand.existing(
+              operator,
+              wanted,
+              JobDetail.Part.EVENTS,
+              JobDetail.Part.ATTEMPTS,
+              JobDetail.Part.ARTIFACTS,
+              JobDetail.Part.DEPENDENCIES);
       if (isData) {
-        output.print(
-            new Report(
-                JobResource.of(job),
-                pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
-                DependenciesResource.of(dependencies),
-                attempts.stream().map(AttemptResource::of).toList(),
-                artifacts.stream().map(ArtifactResource::of).toList(),
-                timeline.stream().map(EventResource::of).toList()));
+        output.print(Report.of(detail));
       } else {
-        print(job, pending, dependencies, attempts, artifacts, timeline);
+        print(detail);
       }
       return ExitCode.OK;
     }
@@ -85,15 +80,23 @@ final class JobsShowCommand implements Callable<Integer> {
       DependenciesResource dependencies,
       List<AttemptResource> attempts,
       List<ArtifactResource> artifacts,
-      List<EventResource> timeline) {}
+      List<EventResource> timeline) {
+    static Report of(JobDetail detail) {
+      PendingCommand pending = detail.pending();
+      return new Report(
+          JobResource.of(detail.job()),
+          pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
+          DependenciesResource.of(detail.dependencies()),
+          detail.attempts().stream().map(each -> AttemptResource.of(each.attempt())).toList(),
+          detail.artifacts().stream().map(ArtifactResource::of).toList(),
+          detail.events().stream().map(EventResource::of).toList());
+    }
+  }
 
-  private static void print(
-      JobStatus job,
-      PendingCommand pending,
-      JobDependencies dependencies,
-      List<Attempt> attempts,
-      List<PublishedArtifact> artifacts,
-      List<JobEvent> timeline) {
+  private static void print(JobDetail detail) {
+    JobStatus job = detail.job();
+    PendingCommand pending = detail.pending();
+    List<JobEvent> timeline = detail.events();
     Terminal.println(job.kind() + " " + job.id() + "  " + job.state());
     line("queue", job.queue() + ", priority " + job.priority());
     line("progress", job.progress() == null ? null : job.progress() + " %");
@@ -121,7 +124,7 @@ final class JobsShowCommand implements Callable<Integer> {
     }
     line("run", job.run().equals(job.id()) ? null : job.run() + ", " + job.runKey());
     line("parent", job.parent());
-    lines(job, dependencies);
+    lines(job, detail.dependencies());
     line("unique", job.uniqueKey());
     lines(job.attributes());
     line("payload", readable(job, JobStatus.PAYLOAD, job.payload()));
@@ -136,9 +139,10 @@ final class JobsShowCommand implements Callable<Integer> {
         line("", job.failure().code() + ": no attempt is left");
       }
     }
-    if (!attempts.isEmpty()) {
+    if (!detail.attempts().isEmpty()) {
       Table table = new Table("ATTEMPT", "OUTCOME", "STARTED", "ENDED", "WORKER", "FAILURE");
-      for (Attempt attempt : attempts) {
+      for (JobDetail.Reported each : detail.attempts()) {
+        Attempt attempt = each.attempt();
         table.row(
             attempt.number(),
             attempt.outcome(),
@@ -150,9 +154,9 @@ final class JobsShowCommand implements Callable<Integer> {
       Terminal.println();
       Terminal.print(table);
     }
-    if (!artifacts.isEmpty()) {
+    if (!detail.artifacts().isEmpty()) {
       Table table = new Table("ARTIFACT", "SIZE", "SHA256", "PUBLISHED");
-      for (PublishedArtifact published : artifacts) {
+      for (PublishedArtifact published : detail.artifacts()) {
         Artifact artifact = published.artifact();
         table.row(
             "results/" + job.id() + "/" + artifact.name(),

@@ -11,6 +11,7 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.StepResource;
 import dev.holdfast.model.attempt.StepStatus;
@@ -45,13 +46,16 @@ final class JobsStepsCommand implements Callable<Integer> {
     ShortId named = ShortId.of(id);
     try (Operator operator = reach.open()) {
       JobId job = named.in(operator);
-      JobsCommand.existing(operator, job);
       if (step != null) {
+        JobsCommand.existing(operator, job);
         show(operator, job, Limits.stepId(step));
-      } else if (output.isData()) {
-        output.print(operator.steps(job).stream().map(StepResource::brief).toList());
+        return ExitCode.OK;
+      }
+      List<StepStatus> steps = JobsCommand.existing(operator, job, JobDetail.Part.STEPS).steps();
+      if (output.isData()) {
+        output.print(steps.stream().map(StepResource::brief).toList());
       } else {
-        print(operator.steps(job));
+        print(steps);
       }
       return ExitCode.OK;
     }
@@ -60,6 +64,7 @@ final class JobsStepsCommand implements Callable<Integer> {
   private void show(Operator operator, JobId job, String wanted) {
     StepStatus found =
         operator
+            .jobs()
             .step(job, wanted)
             .orElseThrow(
                 () ->

@@ -71,7 +71,7 @@ public final class RunsCommand {
 
     @Override
     protected RunPage read(Operator operator) {
-      return operator.runs(cursor, limit);
+      return operator.jobs().runs(cursor, limit);
     }
 
     @Override
@@ -116,8 +116,9 @@ public final class RunsCommand {
     @Override
     protected RunGraph read(Operator operator) {
       JobId given = ShortId.of(id).in(operator);
-      Optional<JobId> runOfJob = operator.find(given).map(JobStatus::run);
+      Optional<JobId> runOfJob = operator.jobs().find(given).map(JobStatus::run);
       return operator
+          .jobs()
           .run(runOfJob.orElse(given))
           .orElseThrow(() -> new CommandException(ExitCode.NOT_FOUND, "there is no run " + given));
     }

@@ -9,7 +9,10 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.client.http.ServerAddress;
 import dev.holdfast.client.operate.HttpOperator;
 import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.Principal;
+import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.operate.LocalOperator;
+import dev.holdfast.queue.JobStore;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -54,8 +57,13 @@ public final class ConnectionOptions {
       return new HttpOperator(settings.get("server.url", URI.class), apiKey(settings));
     }
     Access access = Access.open(settings).checked();
+    JobStore store = access.holdfast().store();
     return new LocalOperator(
-        access.holdfast().store(), settings.timings(), Version.text(), access::close);
+        store,
+        new Principal(System.getProperty("user.name", "unknown"), null),
+        new Diagnostics(store, settings.timings()),
+        Version.text(),
+        access::close);
   }
 
   /** An option overrides the environment and the file. */

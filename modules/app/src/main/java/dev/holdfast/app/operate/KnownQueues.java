@@ -4,8 +4,8 @@ import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.QueueOperator;
 import dev.holdfast.model.job.Job;
-import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Spelling;
@@ -30,14 +30,14 @@ public final class KnownQueues {
     Set<String> known = new TreeSet<>(settings.servedQueues());
     known.add(Job.DEFAULT_QUEUE);
     settings.queues().forEach(each -> known.add(each.queue()));
-    operator.queues().stream().map(QueueStatus::name).forEach(known::add);
+    operator.queues().list().stream().map(QueueOperator.View::name).forEach(known::add);
     if (known.contains(queue)) {
       return;
     }
-    operator.workers().workers().forEach(worker -> known.addAll(worker.queues()));
-    operator.schedules().forEach(each -> known.add(each.queue()));
+    operator.workers().list().workers().forEach(worker -> known.addAll(worker.queues()));
+    operator.schedules().list().forEach(each -> known.add(each.status().queue()));
     // Last, because it is slow: it counts jobs that have ended.
-    operator.statistics().rows().stream().map(Statistics.Row::queue).forEach(known::add);
+    operator.jobs().statistics().rows().stream().map(Statistics.Row::queue).forEach(known::add);
     if (!known.contains(queue)) {
       Optional<String> near = Spelling.nearest(queue, known);
       throw new CommandException(

@@ -5,13 +5,16 @@ import dev.holdfast.app.config.Access;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
-import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.KeyOperator;
+import dev.holdfast.contract.operate.Principal;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.operate.LocalOperator;
 import dev.holdfast.process.Command;
 import dev.holdfast.process.NoSuchProgramException;
 import dev.holdfast.process.ProcessTree;
+import dev.holdfast.queue.JobStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -34,8 +37,8 @@ final class DevPrograms implements AutoCloseable {
   private final Access access;
   private final Consumer<String> echo;
   private final List<Thread> watchers = new ArrayList<>();
-  private @Nullable Operator operator;
-  private Operator.@Nullable NewKey key;
+  private @Nullable KeyOperator keys;
+  private KeyOperator.@Nullable NewKey key;
 
   /**
    * @param echo gets what they print, line by line
@@ -75,10 +78,17 @@ final class DevPrograms implements AutoCloseable {
     if (!given.isEmpty() || !access.holdfast().store().admin().hasKeys()) {
       return given;
     }
-    operator =
-        new LocalOperator(access.holdfast().store(), Timings.DEFAULT, Version.text(), () -> {});
-    key = operator.createKey("dev --with", Role.WORKER, null, null);
-    return key.text();
+    JobStore store = access.holdfast().store();
+    keys =
+        new LocalOperator(
+                store,
+                new Principal("dev", null),
+                new Diagnostics(store, Timings.DEFAULT),
+                Version.text(),
+                () -> {})
+            .keys();
+    key = keys.create("dev --with", Role.WORKER, null, null);
+    return key.key();
   }
 
   private void start(String name, String command, Map<String, String> environment) {
@@ -123,8 +133,8 @@ final class DevPrograms implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
     }
-    if (operator != null && key != null) {
-      operator.revokeKey(key.id());
+    if (keys != null && key != null) {
+      keys.revoke(key.id());
     }
   }
 }

@@ -82,7 +82,7 @@ public final class Reply {
   public byte[] bytes() {
     ok();
     String type = response.headers().firstValue("Content-Type").orElse("");
-    if (!type.equals(ServerConnection.BYTES)) {
+    if (!type.equals(ServerConnection.BYTES) && !type.equals("text/x-patch")) {
       throw notOurs(null);
     }
     return response.body();
@@ -91,6 +91,7 @@ public final class Reply {
   private ServerException notOurs(@Nullable IOException unreadable) {
     return new ServerException(
         Reason.UNEXPECTED,
+        "",
         "",
         "what answers at %s is not a Holdfast server".formatted(server.url()),
         unreadable);
@@ -121,6 +122,6 @@ public final class Reply {
   }
 
   private ServerException failure(Reason reason, String message) {
-    return new ServerException(reason, error(), message, null);
+    return new ServerException(reason, error(), problem("state"), message, null);
   }
 }

@@ -141,7 +141,7 @@ public final class ServerConnection implements AutoCloseable {
 
   private ServerException unreachable(Throwable cause) {
     return new ServerException(
-        Reason.UNREACHABLE, "", this + " does not answer: " + ConnectFailure.why(cause), cause);
+        Reason.UNREACHABLE, "", "", this + " does not answer: " + ConnectFailure.why(cause), cause);
   }
 
   boolean hasKey() {

@@ -34,15 +34,28 @@ public final class ServerException extends RuntimeException {
 
   private final Reason reason;
   private final String error;
+  private final String state;
 
-  ServerException(Reason reason, String error, String message, @Nullable Throwable cause) {
+  ServerException(
+      Reason reason, String error, String state, String message, @Nullable Throwable cause) {
     super(message, cause);
     this.reason = reason;
     this.error = error;
+    this.state = state;
   }
 
   public Reason reason() {
     return reason;
+  }
+
+  /** The server's code; empty where it answered none. */
+  public String error() {
+    return error;
+  }
+
+  /** The state of the job because of which it was refused; empty where that is not why. */
+  public String state() {
+    return state;
   }
 
   /** Which refusal the server's code names; empty where it names none. */

@@ -11,6 +11,7 @@ import dev.holdfast.contract.operate.OperatorException.Reason;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import java.io.IOException;
@@ -73,7 +74,10 @@ class HttpOperatorTest {
         "403 | forbidden      | NOT_ALLOWED | does not permit this: because",
         "404 | not_found      | NOT_FOUND   | because",
         "409 | conflict       | REFUSED     | because",
-        "422 | invalid_value  | REFUSED     | because",
+        "409 | job_running    | JOB_RUNNING | because",
+        "404 | no_such_step   | NO_SUCH_STEP | because",
+        "422 | invalid_value  | INVALID_VALUE | because",
+        "422 | unknown_field  | REFUSED     | because",
         "429 | rate_limited   | REFUSED     | answers 429: because: wait a moment",
         "500 | internal       | BROKEN      | answers 500: because",
         "502 | ''             | AWAY        | answers 502",
@@ -85,7 +89,7 @@ class HttpOperatorTest {
       int status, String error, Reason reason, String message) {
     Operator operator =
         answering(status, error.isEmpty() ? "<html>Bad gateway</html>" : problem(error));
-    assertThat(catchThrowable(operator::queues))
+    assertThat(catchThrowable(() -> operator.queues().list()))
         .isInstanceOfSatisfying(
             OperatorException.class, failed -> assertThat(failed.reason()).isEqualTo(reason))
         .hasMessageContaining(message)
@@ -95,7 +99,7 @@ class HttpOperatorTest {
   @Test
   void a_422_becomes_the_same_refusal_as_from_the_database() {
     Operator operator = answering(422, problem("bad_name"));
-    assertThat(catchThrowable(() -> operator.pause("mail")))
+    assertThat(catchThrowable(() -> operator.queues().pause("mail", null)))
         .isInstanceOfSatisfying(
             RefusedException.class,
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.BAD_NAME))
@@ -105,7 +109,7 @@ class HttpOperatorTest {
   @Test
   void a_missing_key_is_reported_with_where_to_set_it() {
     Operator operator = answering(401, problem("key_missing"), null);
-    assertThatThrownBy(operator::queues)
+    assertThatThrownBy(() -> operator.queues().list())
         .hasMessage(
             "the server at %s wants an API key; put one into HOLDFAST_SERVER_API_KEY, or name its file with --api-key-file"
                 .formatted(url));
@@ -114,7 +118,7 @@ class HttpOperatorTest {
   @Test
   void a_server_that_is_not_running_is_unavailable() {
     server.stop(0);
-    assertThat(catchThrowable(() -> new HttpOperator(url, null).queues()))
+    assertThat(catchThrowable(() -> new HttpOperator(url, null).queues().list()))
         .isInstanceOfSatisfying(
             OperatorException.class, failed -> assertThat(failed.reason()).isEqualTo(Reason.AWAY))
         .hasMessage(
@@ -125,7 +129,7 @@ class HttpOperatorTest {
   @Test
   void an_unknown_host_is_unavailable() {
     URI nowhere = URI.create("http://no-such-host.invalid");
-    assertThatThrownBy(() -> new HttpOperator(nowhere, null).queues())
+    assertThatThrownBy(() -> new HttpOperator(nowhere, null).queues().list())
         .hasMessage(
             "the server at http://no-such-host.invalid does not answer: there is no such host");
   }
@@ -133,7 +137,7 @@ class HttpOperatorTest {
   @ParameterizedTest
   @ValueSource(strings = {"<html>Welcome</html>", "null", "", "{}", "{\"queues\":[{}]}"})
   void a_response_of_another_server_is_reported_as_such(String answer) {
-    assertThat(catchThrowable(() -> answering(200, answer).queues()))
+    assertThat(catchThrowable(() -> answering(200, answer).queues().list()))
         .isInstanceOfSatisfying(
             OperatorException.class, failed -> assertThat(failed.reason()).isEqualTo(Reason.BROKEN))
         .hasMessage("what answers at %s is not a Holdfast server".formatted(url));
@@ -142,16 +146,16 @@ class HttpOperatorTest {
   @Test
   void only_a_404_of_the_server_itself_means_no_such_job() {
     JobId job = JobId.next();
-    assertThat(answering(404, problem("not_found")).find(job)).isEmpty();
+    assertThat(answering(404, problem("not_found")).jobs().find(job)).isEmpty();
     server.removeContext("/");
-    assertThatThrownBy(() -> answering(404, "<html>nothing here</html>").find(job))
+    assertThatThrownBy(() -> answering(404, "<html>nothing here</html>").jobs().find(job))
         .isInstanceOf(OperatorException.class)
         .hasMessage("the server at %s answers 404".formatted(url));
   }
 
   @Test
   void a_list_without_a_next_page_is_one_request() {
-    assertThat(answering(200, "{\"jobs\":[]}").list(JobFilter.ALL.limit(500))).isEmpty();
+    assertThat(answering(200, "{\"jobs\":[]}").jobs().list(JobFilter.ALL.limit(500))).isEmpty();
   }
 
   @Test
@@ -160,9 +164,9 @@ class HttpOperatorTest {
         answering(
             200,
             "{\"name\":\"mail\",\"due\":0,\"delayed\":0,\"retrying\":0,\"waiting\":0,\"running\":0}");
-    operator.limit("mail", 5);
+    operator.queues().limits("mail", 5, null);
     assertThat(body).isEqualTo("{\"maxRunning\":5}");
-    operator.rate("mail", 2, Duration.ofSeconds(1));
+    operator.queues().limits("mail", null, new RateLimit(2, Duration.ofSeconds(1)));
     assertThat(body).isEqualTo("{\"rateLimit\":{\"starts\":2,\"periodMs\":1000}}");
   }
 
@@ -172,7 +176,10 @@ class HttpOperatorTest {
     Operator operator =
         answering(201, "{\"jobs\":[{\"id\":\"%s\",\"duplicate\":false}]}".formatted(id));
     Thread.currentThread().interrupt();
-    assertThat(operator.enqueue(List.of(Job.of("mail", new dev.holdfast.model.value.Json("{}")))))
+    assertThat(
+            operator
+                .jobs()
+                .enqueue(List.of(Job.of("mail", new dev.holdfast.model.value.Json("{}")))))
         .singleElement()
         .satisfies(enqueued -> assertThat(enqueued.id()).isEqualTo(id));
     assertThat(Thread.interrupted()).isTrue();

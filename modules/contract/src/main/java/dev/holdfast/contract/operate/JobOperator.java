@@ -1,41 +1,67 @@
 package dev.holdfast.contract.operate;
 
-import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
-import dev.holdfast.model.attempt.PublishedArtifact;
+import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepStatus;
-import dev.holdfast.model.command.Deletion;
-import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobCount;
 import dev.holdfast.model.job.JobCursor;
-import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.ops.JobHistory;
+import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.search.FailureGroups;
-import dev.holdfast.model.search.JobDependencies;
+import dev.holdfast.model.search.JobCounts;
 import dev.holdfast.model.search.JobIdMatches;
+import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What an operator can do with jobs. */
+/**
+ * What an operator can do with jobs. A job that is not there, or is another tenant's, is {@link
+ * OperatorException.Reason#NOT_FOUND} to what would change it.
+ */
 public interface JobOperator {
   /** One answer per job, in their order. */
   List<Enqueued> enqueue(List<Job> jobs);
 
   Optional<JobStatus> find(JobId job);
 
+  /** A job with some of its parts, in one read. */
+  Optional<JobDetail> show(JobId job, Set<JobDetail.Part> parts);
+
+  default Optional<JobDetail> show(JobId job, JobDetail.Part first, JobDetail.Part... rest) {
+    return show(job, EnumSet.of(first, rest));
+  }
+
+  /** As many as the filter takes in, with their payloads. */
   List<JobStatus> list(JobFilter filter);
+
+  /**
+   * One page, bounded in time; long payloads are left out.
+   *
+   * @param brief without payloads, results and stack traces, however short
+   */
+  JobPage page(JobFilter filter, boolean brief);
+
+  /** Counted up to a bound. */
+  JobCount count(JobFilter filter);
+
+  /** How many jobs there are in each state, queue and kind, among the newest of the filter. */
+  JobCounts counts(JobFilter filter);
 
   /** The jobs whose ids begin or end with a text; see {@link JobIdMatches#part}. */
   JobIdMatches idsLike(String part);
@@ -53,53 +79,76 @@ public interface JobOperator {
   /** What FAILED jobs failed of, the latest first. */
   FailureGroups failures(int most);
 
-  /** The jobs that a job depends on, and those that depend on it. */
-  JobDependencies dependencies(JobId job);
+  /** How many jobs there are, by queue, kind and state. */
+  Statistics statistics();
 
-  List<JobEvent> timeline(JobId job);
-
-  List<Attempt> attempts(JobId job);
-
-  List<PublishedArtifact> artifacts(JobId job);
+  /** What was enqueued and ended. */
+  JobHistory history(JobHistory.Query query);
 
   /** The log of its programs, from a cursor on. */
   LogTail log(JobId job, LogCursor after);
 
-  /** In their order, without their checkpoints. */
-  List<StepStatus> steps(JobId job);
-
-  /** With its checkpoint. */
+  /** With its checkpoint; empty if it has not begun. */
   Optional<StepStatus> step(JobId job, String step);
 
-  /** The commands to a job that its worker has not executed yet. */
-  PendingCommand pending(JobId job);
+  /**
+   * The changes that a step made in its workspace.
+   *
+   * @param step null for those of all steps that are done, in their order
+   */
+  Optional<Patch> patch(JobId job, @Nullable String step);
 
   /**
-   * Gives a command to a job. Through a server, the command is recorded under the name of the API
-   * key; the name in the command is used on the database only.
+   * Gives a command to a job.
+   *
+   * @param step the step it is for, if it is for one
    */
-  JobCommand.Answer command(JobId job, JobCommand command);
+  Commanded command(JobId job, CommandAction action, @Nullable String step, String reason);
 
-  /** Empty when there is no such job. */
+  /**
+   * @param pending the commands that its worker has not executed yet
+   * @param stepsToRepeat steps whose checkpoints the command will drop
+   */
+  record Commanded(PendingCommand pending, List<String> stepsToRepeat) {
+    public Commanded {
+      stepsToRepeat = List.copyOf(stepsToRepeat);
+    }
+  }
+
+  /** One answer for the job, and one for each of its children when cascading. */
   List<Cancellation> cancel(JobId job, boolean cascade, String reason);
 
-  /** Cancels many jobs, {@link JobFilter#MOST} at most. */
-  CancelledCounts cancelAll(List<JobId> jobs, boolean cascade, String reason);
+  Cancelled cancel(Selection jobs, boolean cascade, String reason);
 
   /**
    * What became of many jobs.
    *
    * @param requested they run, and their workers were asked to stop
+   * @param next where the others of the filter begin; null if there are none
    */
-  record CancelledCounts(
-      long cancelled, long requested, long alreadyRequested, long alreadyTerminal, long notFound) {}
+  record Cancelled(
+      long cancelled,
+      long requested,
+      long alreadyRequested,
+      long alreadyTerminal,
+      long notFound,
+      @Nullable JobCursor next) {}
 
-  /** Changes a job that no worker has claimed; empty when there is no such job. */
-  Optional<JobEdit.Answer> edit(JobId job, JobEdit edit);
+  /** Changes a job that no worker has claimed, and returns it as it is then. */
+  JobStatus edit(JobId job, JobEdit edit);
 
-  /** Deletes a job that does not run; empty when there is no such job. */
-  Optional<Deletion> delete(JobId job);
+  /** Deletes a job that does not run, and returns the state it was in. */
+  JobState delete(JobId job);
 
-  /** The jobs that were requeued: those in {@link JobState#RETRYABLE}. */
-  Set<JobId> retry(List<JobId> jobs);
+  /** Requeues a job that is in {@link JobState#RETRYABLE}. */
+  void retry(JobId job);
+
+  Retried retry(Selection jobs);
+
+  /**
+   * What became of many jobs.
+   *
+   * @param next where the others of the filter begin; null if there are none
+   */
+  record Retried(long retried, long refused, long notFound, @Nullable JobCursor next) {}
 }

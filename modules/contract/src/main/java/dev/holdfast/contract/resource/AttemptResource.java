@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.ReportedCompletion;
@@ -50,10 +51,20 @@ public record AttemptResource(
 
   /** An attempt with what its worker reported at its end, if it reported anything. */
   public record Reported(
-      @JsonUnwrapped AttemptResource attempt, @JsonUnwrapped @Nullable Completion completion) {
-    public static Reported of(Attempt attempt, @Nullable ReportedCompletion completion) {
+      @JsonUnwrapped AttemptResource own, @JsonUnwrapped @Nullable Completion reported) {
+    public static Reported of(JobDetail.Reported each) {
+      ReportedCompletion completion = each.completion();
       return new Reported(
-          AttemptResource.of(attempt), completion == null ? null : Completion.of(completion));
+          AttemptResource.of(each.attempt()),
+          completion == null ? null : Completion.of(completion));
+    }
+
+    public JobDetail.Reported toReported() {
+      return new JobDetail.Reported(
+          own.toAttempt(),
+          reported == null || reported.receivedAt() == null
+              ? null
+              : reported.completion(own.attempt()));
     }
   }
 
@@ -61,7 +72,7 @@ public record AttemptResource(
   @JsonInclude(JsonInclude.Include.ALWAYS)
   record Completion(
       @Nullable Instant completedAt,
-      Instant receivedAt,
+      @Nullable Instant receivedAt,
       @Nullable JsonNode metrics,
       @Nullable JsonNode partialProgress,
       @Nullable String cancelledDuringPhase) {
@@ -72,6 +83,16 @@ public record AttemptResource(
           Wire.tree(reported.metrics()),
           Wire.tree(reported.partialProgress()),
           reported.cancelledDuringPhase());
+    }
+
+    ReportedCompletion completion(int attempt) {
+      return new ReportedCompletion(
+          attempt,
+          completedAt,
+          Wire.present("receivedAt", receivedAt),
+          Wire.json(metrics),
+          Wire.json(partialProgress),
+          cancelledDuringPhase);
     }
   }
 }

@@ -4,15 +4,19 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.operate.JobDetail;
+import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.value.Json;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -187,6 +191,13 @@ public record JobResource(
       jobs = List.copyOf(Wire.present("jobs", jobs));
     }
 
+    public JobPage page() {
+      return new JobPage(
+          jobs.stream().map(JobResource::status).toList(),
+          next,
+          searchComplete == null || searchComplete);
+    }
+
     /**
      * @param searched whether the list was searched for a text
      */
@@ -199,18 +210,63 @@ public record JobResource(
   }
 
   /**
-   * One job with what was asked for besides.
+   * One job with what was asked for besides; what was not is absent.
    *
    * @param liveControl the commands that its worker has not executed yet; absent without any
    */
   public record Detail(
-      @JsonUnwrapped JobResource job,
+      @JsonUnwrapped @Nullable JobResource job,
       @Nullable PendingCommandResource liveControl,
       @Nullable List<EventResource> events,
       @Nullable List<AttemptResource.Reported> attempts,
       @Nullable List<StepResource> steps,
       @Nullable List<ArtifactResource> artifacts,
-      @Nullable DependenciesResource dependencies) {}
+      @Nullable DependenciesResource dependencies) {
+    public static Detail of(JobDetail detail, Set<JobDetail.Part> parts) {
+      PendingCommand pending = detail.pending();
+      return new Detail(
+          JobResource.of(detail.job()),
+          pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
+          parts.contains(JobDetail.Part.EVENTS)
+              ? detail.events().stream().map(EventResource::of).toList()
+              : null,
+          parts.contains(JobDetail.Part.ATTEMPTS)
+              ? detail.attempts().stream().map(AttemptResource.Reported::of).toList()
+              : null,
+          parts.contains(JobDetail.Part.STEPS)
+              ? detail.steps().stream().map(StepResource::brief).toList()
+              : null,
+          parts.contains(JobDetail.Part.ARTIFACTS)
+              ? detail.artifacts().stream().map(ArtifactResource::of).toList()
+              : null,
+          parts.contains(JobDetail.Part.DEPENDENCIES)
+              ? DependenciesResource.of(detail.dependencies())
+              : null);
+    }
+
+    /** Without the job itself. */
+    public Detail only() {
+      return new Detail(null, null, events, attempts, steps, artifacts, dependencies);
+    }
+
+    public JobDetail detail() {
+      JobStatus status = Wire.present("id", job).status();
+      return new JobDetail(
+          status,
+          liveControl == null ? PendingCommand.NONE : liveControl.pending(),
+          orNone(events).stream().map(event -> event.event(status.id())).toList(),
+          orNone(attempts).stream().map(AttemptResource.Reported::toReported).toList(),
+          orNone(steps).stream().map(StepResource::status).toList(),
+          orNone(artifacts).stream().map(ArtifactResource::published).toList(),
+          dependencies == null
+              ? new JobDependencies(List.of(), List.of())
+              : dependencies.dependencies());
+    }
+
+    private static <T> List<T> orNone(@Nullable List<T> part) {
+      return part == null ? List.of() : part;
+    }
+  }
 
   /** The result of a job, or its failure. */
   @JsonInclude(JsonInclude.Include.ALWAYS)

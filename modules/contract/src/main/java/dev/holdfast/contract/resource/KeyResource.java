@@ -2,6 +2,7 @@ package dev.holdfast.contract.resource;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.operate.KeyOperator;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import java.time.Instant;
@@ -65,6 +66,15 @@ public record KeyResource(
     public Created {
       Wire.present("id", id);
       Wire.present("key", key);
+    }
+
+    public static Created of(KeyOperator.NewKey key) {
+      return new Created(key.id(), key.key(), key.name(), key.role().word(), key.tenant());
+    }
+
+    public KeyOperator.NewKey made() {
+      return new KeyOperator.NewKey(
+          id, key, Wire.present("name", name), Role.of(Wire.present("role", role)), tenant);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.holdfast.contract.resource;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.operate.QueueOperator;
 import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
@@ -96,10 +97,6 @@ public record QueueResource(
         dev.holdfast.model.value.Limits.reason(reason);
       }
     }
-
-    public Pause.Draft by(String caller) {
-      return new Pause.Draft(caller, reason);
-    }
   }
 
   /** How many jobs may start per period. */
@@ -117,7 +114,7 @@ public record QueueResource(
   public record Limits(@Nullable Integer maxRunning, @Nullable Rate rateLimit) {}
 
   /** All queues. */
-  public record Queues(List<QueueResource> queues) {
+  public record Queues(List<Dispatched> queues) {
     public Queues {
       queues = List.copyOf(Wire.present("queues", queues));
     }
@@ -132,13 +129,34 @@ public record QueueResource(
   @JsonInclude(JsonInclude.Include.ALWAYS)
   public record Dispatched(
       @JsonUnwrapped QueueResource queue,
-      @Nullable Dispatch dispatch,
-      @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Boolean created) {}
+      QueueOperator.@Nullable PushedTo dispatch,
+      @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Boolean created) {
+    public static Dispatched of(QueueOperator.View view) {
+      return new Dispatched(
+          QueueResource.of(view.status(), view.pause()),
+          view.dispatch(),
+          view.created() ? Boolean.TRUE : null);
+    }
 
-  /**
-   * Where tasks are pushed to.
-   *
-   * @param url without user, query and fragment, which may hold secrets
-   */
-  public record Dispatch(String url, int maxInFlight) {}
+    public QueueOperator.View view() {
+      return new QueueOperator.View(
+          queue.status(),
+          queue.pause() == null ? null : queue.pause().pause(),
+          dispatch,
+          Boolean.TRUE.equals(created));
+    }
+  }
+
+  /** The URL, and the secret that is sent there. */
+  public record DispatchRequest(String url, String secret, @Nullable Integer maxInFlight) {
+    public DispatchRequest {
+      Wire.present("url", url);
+      Wire.present("secret", secret);
+    }
+
+    @Override
+    public String toString() {
+      return "dispatch to " + url;
+    }
+  }
 }

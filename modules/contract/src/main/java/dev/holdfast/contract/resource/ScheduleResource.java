@@ -3,9 +3,9 @@ package dev.holdfast.contract.resource;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.operate.ScheduleOperator;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.ScheduledRun;
@@ -58,7 +58,8 @@ public record ScheduleResource(
     lastRuns = lastRuns == null ? List.of() : List.copyOf(lastRuns);
   }
 
-  public static ScheduleResource of(ScheduleStatus status, @Nullable Pause pause) {
+  public static ScheduleResource of(ScheduleOperator.View view) {
+    ScheduleStatus status = view.status();
     return new ScheduleResource(
         status.name(),
         status.cron(),
@@ -75,13 +76,17 @@ public record ScheduleResource(
         status.upcoming(UPCOMING),
         status.lastFiredAt(),
         status.pausedAt(),
-        QueueResource.Paused.of(pause),
+        QueueResource.Paused.of(view.pause()),
         status.fireError(),
         Wire.tree(status.payload()),
         status.lastRuns().stream().map(Run::of).toList());
   }
 
-  public ScheduleStatus status() {
+  public ScheduleOperator.View view() {
+    return new ScheduleOperator.View(status(), pause == null ? null : pause.pause());
+  }
+
+  private ScheduleStatus status() {
     return new ScheduleStatus(
         name,
         cron,

@@ -2,6 +2,7 @@ package dev.holdfast.contract.resource;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.ProcessExit;
 import dev.holdfast.model.ops.WorkerExit;
 import java.time.Instant;
@@ -30,10 +31,25 @@ public record WorkerExitResource(
         exit.reason());
   }
 
+  private ProcessExit processExit() {
+    return new ProcessExit(
+        supervisor,
+        pid,
+        startedAt,
+        endedAt,
+        HealthStatus.of(status),
+        exit == null ? null : Integer.valueOf(exit.code()),
+        reason);
+  }
+
   /** The latest first. */
   public record Exits(List<WorkerExitResource> exits) {
     public Exits {
       exits = List.copyOf(Wire.present("exits", exits));
+    }
+
+    public List<ProcessExit> all() {
+      return exits.stream().map(WorkerExitResource::processExit).toList();
     }
 
     public static Exits of(List<ProcessExit> exits) {

@@ -1,7 +1,9 @@
 package dev.holdfast.contract.resource;
 
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
+import java.util.List;
 import java.util.stream.Collectors;
 
 /**
@@ -22,5 +24,12 @@ public record WorkerLogResource(String text, String next, boolean skipped) {
         tail.parts().stream().map(LogTail.Part::text).collect(Collectors.joining()),
         tail.next().toString(),
         tail.skipped());
+  }
+
+  public LogTail tail() {
+    return new LogTail(
+        text.isEmpty() ? List.of() : List.of(new LogTail.Part(1, text)),
+        LogCursor.parse(next),
+        skipped);
   }
 }

@@ -3,9 +3,11 @@ package dev.holdfast.contract.resource;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.QueueResource.Paused;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerView;
 import java.time.Instant;
@@ -104,6 +106,23 @@ public record WorkerResource(
       List<WorkerResource> workers) {
     public Workers {
       workers = List.copyOf(Wire.present("workers", workers));
+    }
+
+    /**
+     * @param everyTenant whether it is for a caller that may know who has paused them
+     */
+    public static Workers of(Operator.Workers all, boolean everyTenant) {
+      return new Workers(
+          all.workersPausedAt(),
+          everyTenant ? QueueResource.Paused.of(all.pause()) : null,
+          all.workers().stream().map(WorkerResource::of).toList());
+    }
+
+    public Operator.Workers all() {
+      Pause unnamed = workersPausedAt == null ? null : new Pause(workersPausedAt, null, null);
+      return new Operator.Workers(
+          workersPause == null ? unnamed : workersPause.pause(),
+          workers.stream().map(WorkerResource::view).toList());
     }
   }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.holdfast.contract.json.WireException.Kind;
-import dev.holdfast.contract.resource.JobRequest;
+import dev.holdfast.contract.request.JobRequest;
 import dev.holdfast.contract.task.TaskCompleted;
 import dev.holdfast.contract.task.TaskEnvelope;
 import dev.holdfast.contract.task.TaskHeartbeat;

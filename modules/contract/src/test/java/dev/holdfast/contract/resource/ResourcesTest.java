@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.operate.JobDetail;
+import dev.holdfast.contract.operate.ScheduleOperator;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.attempt.ReportedCompletion;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Cancellation;
@@ -17,6 +20,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,10 +63,17 @@ class ResourcesTest {
     all.put("log", LogResource.of(Samples.log()));
     all.put("logEmpty", LogResource.of(new LogTail(List.of(), LogCursor.START, false)));
     all.put("attempt", AttemptResource.of(Samples.attempt(Samples.failure("s"))));
-    all.put("attemptBare", AttemptResource.Reported.of(Samples.attempt(null), null));
-    all.put("attemptTold", AttemptResource.Reported.of(Samples.attempt(null), Samples.told(true)));
     all.put(
-        "attemptToldBare", AttemptResource.Reported.of(Samples.attempt(null), Samples.told(false)));
+        "attemptBare",
+        AttemptResource.Reported.of(new JobDetail.Reported(Samples.attempt(null), null)));
+    all.put(
+        "attemptTold",
+        AttemptResource.Reported.of(
+            new JobDetail.Reported(Samples.attempt(null), Samples.told(true))));
+    all.put(
+        "attemptToldBare",
+        AttemptResource.Reported.of(
+            new JobDetail.Reported(Samples.attempt(null), Samples.told(false))));
     all.put("enqueued", EnqueuedResource.of(new Enqueued(Samples.ID, true)));
     all.put("cancellation", CancellationResource.of(cancellation()));
     all.put("worker", WorkerResource.of(Samples.worker(true)));
@@ -72,8 +83,11 @@ class ResourcesTest {
     all.put("keyBare", KeyResource.of(Samples.key(false)));
     all.put("queue", QueueResource.of(Samples.queue(true), PAUSE));
     all.put("queueBare", QueueResource.of(Samples.queue(false), null));
-    all.put("schedule", ScheduleResource.of(Samples.schedule(true), PAUSE));
-    all.put("scheduleBare", ScheduleResource.of(Samples.schedule(false), null));
+    all.put(
+        "schedule", ScheduleResource.of(new ScheduleOperator.View(Samples.schedule(true), PAUSE)));
+    all.put(
+        "scheduleBare",
+        ScheduleResource.of(new ScheduleOperator.View(Samples.schedule(false), null)));
     all.put("history", HistoryResource.of(Samples.history()));
     all.put("statistics", StatisticsResource.of(Samples.statistics()));
     return all;
@@ -136,7 +150,15 @@ class ResourcesTest {
     reads(Samples.worker(false), WorkerResource::of, WorkerResource::view);
     reads(Samples.workerCommand(), WorkerCommandResource::of, WorkerCommandResource::command);
     reads(
-        Samples.schedule(false), each -> ScheduleResource.of(each, null), ScheduleResource::status);
+        new ScheduleOperator.View(Samples.schedule(false), PAUSE),
+        ScheduleResource::of,
+        ScheduleResource::view);
+    for (ReportedCompletion told : Arrays.asList(Samples.told(false), null)) {
+      reads(
+          new JobDetail.Reported(Samples.attempt(null), told),
+          AttemptResource.Reported::of,
+          AttemptResource.Reported::toReported);
+    }
     reads(Samples.history(), HistoryResource::of, HistoryResource::history);
     reads(Samples.statistics(), StatisticsResource::of, StatisticsResource::statistics);
   }

@@ -2,6 +2,7 @@ package dev.holdfast.queue.read;
 
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
@@ -164,42 +165,50 @@ public final class JobReader {
         .findFirst();
   }
 
-  /** In the order of the filter. */
-  static List<JobStatus> list(Connection connection, JobFilter filter, Detail detail)
+  static List<JobStatus> list(Connection connection, Rowset rows, Detail detail)
       throws SQLException {
-    Where where = Where.of(connection, filter);
-    return read(
-        connection,
-        detail,
-        Sql.fragment(
-            "FROM holdfast.job ${where} ${order} LIMIT :limit",
-            "where",
-            where.sql(),
-            "order",
-            Where.order(filter)),
-        call -> where.bind(call).set("limit", filter.limit()));
+    return read(connection, detail, rows.from(), rows.binding());
   }
 
-  /** The same, but among the first of their range alone: no index leads to these. */
-  static List<JobStatus> listAmong(
-      Connection connection, JobFilter filter, int walked, Detail detail) throws SQLException {
-    Where range = Where.range(filter);
-    Where where = Where.of(connection, filter.from(null).before(null));
-    return read(
-        connection,
-        detail,
-        Sql.fragment(
-            """
-            FROM (SELECT * FROM holdfast.job ${range} ${order} LIMIT :walked) AS job
-             ${where} ${order} LIMIT :limit
-            """,
-            "order",
-            Where.order(filter),
-            "range",
-            range.sql(),
-            "where",
-            where.sql()),
-        call -> where.bind(range.bind(call)).set("walked", walked).set("limit", filter.limit()));
+  /** Where the jobs of a filter stand, and nothing else of them. */
+  static List<JobCursor> places(Connection connection, Rowset rows) throws SQLException {
+    return rows.binding()
+        .bind(Sql.of("SELECT created_at, id " + rows.from()).on(connection))
+        .list(Rows::cursor);
+  }
+
+  /** The rows of a filter, in its order. */
+  record Rowset(String from, Binding binding) {
+    static Rowset led(Connection connection, JobFilter filter) throws SQLException {
+      Where where = Where.of(connection, filter);
+      return new Rowset(
+          Sql.fragment(
+              "FROM holdfast.job ${where} ${order} LIMIT :limit",
+              "where",
+              where.sql(),
+              "order",
+              Where.order(filter)),
+          call -> where.bind(call).set("limit", filter.limit()));
+    }
+
+    /** Among the first of their range alone: no index leads to these. */
+    static Rowset among(Connection connection, JobFilter filter, int walked) throws SQLException {
+      Where range = Where.range(filter);
+      Where where = Where.of(connection, filter.from(null).before(null));
+      return new Rowset(
+          Sql.fragment(
+              """
+              FROM (SELECT * FROM holdfast.job ${range} ${order} LIMIT :walked) AS job
+               ${where} ${order} LIMIT :limit
+              """,
+              "order",
+              Where.order(filter),
+              "range",
+              range.sql(),
+              "where",
+              where.sql()),
+          call -> where.bind(range.bind(call)).set("walked", walked).set("limit", filter.limit()));
+    }
   }
 
   static List<JobStatus> all(
@@ -212,7 +221,7 @@ public final class JobReader {
         call -> call.array("jobs", "uuid", jobs, job -> job));
   }
 
-  private interface Binding {
+  interface Binding {
     Sql.Call bind(Sql.Call call) throws SQLException;
   }
 

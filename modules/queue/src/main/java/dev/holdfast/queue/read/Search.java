@@ -5,6 +5,7 @@ import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.search.JobIdPage;
 import dev.holdfast.model.search.JobPage;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
@@ -58,15 +59,33 @@ public final class Search {
     if (!filter.content().isAny()) {
       return searched(connection, filter, TIMEOUT, detail);
     }
-    List<JobStatus> jobs =
-        isLedTo(filter)
-            ? JobReader.list(connection, filter, detail)
-            : JobReader.listAmong(connection, filter, walked, detail);
+    List<JobStatus> jobs = JobReader.list(connection, rows(connection, filter, walked), detail);
     if (jobs.size() == filter.limit()) {
       return new JobPage(jobs, JobCursor.of(jobs.getLast()), true);
     }
     JobCursor stopped = isLedTo(filter) ? null : stopped(connection, filter, walked);
     return new JobPage(jobs, stopped, stopped == null);
+  }
+
+  private static JobReader.Rowset rows(Connection connection, JobFilter filter, int walked)
+      throws SQLException {
+    return isLedTo(filter)
+        ? JobReader.Rowset.led(connection, filter)
+        : JobReader.Rowset.among(connection, filter, walked);
+  }
+
+  /** The same page of ids alone. */
+  public static JobIdPage ids(Connection connection, JobFilter filter) throws SQLException {
+    if (!filter.content().isAny()) {
+      ContentSearch.Found found = new ContentSearch(connection, TIMEOUT).find(failedOnly(filter));
+      return new JobIdPage(found.jobs(), found.next());
+    }
+    List<JobCursor> jobs = JobReader.places(connection, rows(connection, filter, MOST_WALKED));
+    JobCursor next =
+        jobs.size() == filter.limit()
+            ? jobs.getLast()
+            : isLedTo(filter) ? null : stopped(connection, filter, MOST_WALKED);
+    return new JobIdPage(jobs.stream().map(JobCursor::id).toList(), next);
   }
 
   /** The jobs that were found within the time, at least those of the first batch. */
@@ -128,7 +147,7 @@ public final class Search {
 
   public static List<JobStatus> list(Connection connection, JobFilter filter) throws SQLException {
     return filter.content().isAny()
-        ? JobReader.list(connection, filter, JobReader.Detail.ALL)
+        ? JobReader.list(connection, JobReader.Rowset.led(connection, filter), JobReader.Detail.ALL)
         : searched(connection, filter, NO_END, JobReader.Detail.ALL).jobs();
   }
 

@@ -1,10 +1,11 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.operate.JobDetail;
+import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Queries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -23,11 +24,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Serves published files of jobs, if the server has their folder. */
 public final class ArtifactsApi {
-  private final Queries queries;
+  private final Operators operators;
   private final @Nullable FolderStore store;
 
-  public ArtifactsApi(Queries queries, @Nullable Path folder) {
-    this.queries = queries;
+  public ArtifactsApi(Operators operators, @Nullable Path folder) {
+    this.operators = operators;
     this.store = folder == null ? null : new FolderStore(folder);
   }
 
@@ -37,9 +38,15 @@ public final class ArtifactsApi {
 
   private Answer download(Call call) throws IOException {
     String name = Limits.artifactName(call.value("name"));
-    JobId job = JobsApi.job(queries, call).id();
+    JobId job = call.id("id");
     Artifact artifact =
-        queries.artifacts(job).stream()
+        operators
+            .of(call)
+            .jobs()
+            .show(job, JobDetail.Part.ARTIFACTS)
+            .orElseThrow(() -> OperatorException.noSuchJob(job))
+            .artifacts()
+            .stream()
             .map(PublishedArtifact::artifact)
             .filter(each -> each.name().equals(name))
             .findFirst()

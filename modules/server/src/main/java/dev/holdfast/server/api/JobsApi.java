@@ -1,196 +1,210 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.ArtifactResource;
-import dev.holdfast.contract.resource.AttemptResource;
-import dev.holdfast.contract.resource.DependenciesResource;
-import dev.holdfast.contract.resource.EventResource;
+import dev.holdfast.contract.operate.JobDetail;
+import dev.holdfast.contract.operate.JobOperator;
+import dev.holdfast.contract.operate.JobSearch;
+import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.contract.resource.LogResource;
-import dev.holdfast.contract.resource.PendingCommandResource;
 import dev.holdfast.contract.resource.StepResource;
 import dev.holdfast.model.attempt.LogCursor;
-import dev.holdfast.model.attempt.ReportedCompletion;
-import dev.holdfast.model.command.PendingCommand;
-import dev.holdfast.model.job.JobCount;
+import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
-import dev.holdfast.model.search.JobCounts;
 import dev.holdfast.model.search.JobIdMatches;
-import dev.holdfast.model.search.JobPage;
-import dev.holdfast.queue.Queries;
+import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import java.time.InstantSource;
+import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
-import java.util.function.Function;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
-/** Reads jobs. A job of another tenant is answered as one that does not exist. */
+/** Reads jobs. */
 public final class JobsApi {
   private static final int PAGE = 50;
   private static final int LARGEST_PAGE = 200;
-  private static final int MOST_COUNTED = 10_000;
-  private static final String EVENTS = "events";
-  private static final String ATTEMPTS = "attempts";
-  private static final String STEPS = "steps";
-  private static final String ARTIFACTS = "artifacts";
-  private static final String DEPENDENCIES = "dependencies";
-  private static final List<String> PARTS =
-      List.of(EVENTS, ATTEMPTS, STEPS, ARTIFACTS, DEPENDENCIES);
 
-  private final Queries queries;
+  private final Operators operators;
   private final InstantSource clock;
 
-  public JobsApi(Queries queries, InstantSource clock) {
-    this.queries = queries;
+  public JobsApi(Operators operators, InstantSource clock) {
+    this.operators = operators;
     this.clock = clock;
   }
 
   public List<Route> routes() {
     return List.of(
         Route.get("/v1/jobs", Guard.READ, this::list)
-            .queries(JobFilterParameters.and("brief", "order", "limit", "cursor")),
-        Route.get("/v1/jobs/count", Guard.READ, this::count).queries(JobFilterParameters.and()),
+            .queries(filterAnd("brief", "order", "limit", "cursor")),
+        Route.get("/v1/jobs/count", Guard.READ, this::count).queries(filterAnd()),
         Route.get("/v1/jobs/ids", Guard.READ, this::ids).queries("part"),
-        Route.get("/v1/jobs/counts", Guard.READ, this::counts).queries(JobFilterParameters.and()),
+        Route.get("/v1/jobs/counts", Guard.READ, this::counts).queries(filterAnd()),
         Route.get("/v1/jobs/{id}", Guard.READ, this::show).queries("include"),
-        Route.get("/v1/jobs/{id}/timeline", Guard.READ, call -> only(call, EVENTS, this::events)),
+        Route.get("/v1/jobs/{id}/timeline", Guard.READ, part(JobDetail.Part.EVENTS)),
+        Route.get("/v1/jobs/{id}/attempts", Guard.READ, part(JobDetail.Part.ATTEMPTS)),
+        Route.get("/v1/jobs/{id}/steps", Guard.READ, part(JobDetail.Part.STEPS)),
+        Route.get("/v1/jobs/{id}/artifacts", Guard.READ, part(JobDetail.Part.ARTIFACTS)),
+        Route.get("/v1/jobs/{id}/dependencies", Guard.READ, this::dependencies),
         Route.get("/v1/jobs/{id}/log", Guard.READ, this::log).queries("cursor"),
-        Route.get(
-            "/v1/jobs/{id}/attempts", Guard.READ, call -> only(call, ATTEMPTS, this::attempts)),
-        Route.get("/v1/jobs/{id}/steps", Guard.READ, call -> only(call, STEPS, this::steps)),
-        Route.get(
-            "/v1/jobs/{id}/artifacts", Guard.READ, call -> only(call, ARTIFACTS, this::artifacts)),
-        Route.get(
-            "/v1/jobs/{id}/dependencies",
-            Guard.READ,
-            call -> Answer.ok(dependencies(call, job(queries, call).id()))),
+        Route.get("/v1/jobs/{id}/steps/{stepId}", Guard.READ, this::step),
+        Route.get("/v1/jobs/{id}/steps/{stepId}/patch", Guard.READ, this::patch),
+        Route.get("/v1/jobs/{id}/patch", Guard.READ, this::patches),
         Route.get("/v1/jobs/{id}/result", Guard.READ, this::result));
   }
 
-  /** The job in the path, if there is one that the caller may see. */
-  static JobStatus job(Queries queries, Call call) {
-    return queries
-        .find(call.id("id"))
-        .filter(job -> call.caller().sees(job.tenant()))
-        .orElseThrow(() -> unknown(call.id("id")));
+  private JobOperator jobs(Call call) {
+    return operators.of(call).jobs();
   }
 
-  static Problem unknown(JobId id) {
-    return Problem.notFound("there is no job " + id);
+  private JobStatus job(Call call) {
+    JobId id = call.id("id");
+    return jobs(call).find(id).orElseThrow(() -> OperatorException.noSuchJob(id));
+  }
+
+  /** The names of the parameters of a filter, and others. */
+  private static String[] filterAnd(String... others) {
+    return Stream.concat(JobSearch.NAMES.stream(), Stream.of(others)).toArray(String[]::new);
+  }
+
+  private JobFilter filter(Call call) {
+    return JobSearch.of(call::query).filter(clock.instant());
+  }
+
+  static JobCursor cursor(String text) {
+    try {
+      return JobCursor.parse(text);
+    } catch (RefusedException notOne) {
+      throw new Problem(422, "invalid_value", "the cursor is not one that this server returned");
+    }
+  }
+
+  /** Only what an index has: others would read all jobs to sort them. */
+  private static boolean oldestFirst(String order) {
+    return switch (order) {
+      case "newest" -> false;
+      case "oldest" -> true;
+      default ->
+          throw new Problem(422, "invalid_value", "parameter 'order' is one of newest, oldest");
+    };
   }
 
   private Answer list(Call call) {
     JobFilter filter =
-        JobFilterParameters.filter(call, clock.instant())
-            .oldestFirst(call.query("order").map(JobFilterParameters::oldestFirst).orElse(false))
+        filter(call)
+            .oldestFirst(call.query("order").map(JobsApi::oldestFirst).orElse(false))
             .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE))
-            .resumed(call.query("cursor").map(JobFilterParameters::cursor).orElse(null));
-    JobFilter wanted = JobFilterParameters.within(call, filter);
+            .resumed(call.query("cursor").map(JobsApi::cursor).orElse(null));
     boolean brief = call.flag("brief");
-    JobPage page =
-        wanted == null
-            ? new JobPage(List.of(), null, true)
-            : brief ? queries.briefPage(wanted) : queries.page(wanted);
-    return Answer.ok(JobResource.Page.of(page, brief, !filter.content().isAny()));
+    return Answer.ok(
+        JobResource.Page.of(jobs(call).page(filter, brief), brief, !filter.content().isAny()));
   }
 
   private Answer count(Call call) {
-    JobFilter wanted = wanted(call);
-    JobCount count = wanted == null ? new JobCount(0, false) : queries.count(wanted, MOST_COUNTED);
-    return Answer.ok(Wire.object().put("count", count.count()).put("more", count.more()));
-  }
-
-  private @Nullable JobFilter wanted(Call call) {
-    return JobFilterParameters.within(call, JobFilterParameters.filter(call, clock.instant()));
+    return Answer.ok(jobs(call).count(filter(call)));
   }
 
   private Answer counts(Call call) {
-    JobFilter wanted = wanted(call);
-    return Answer.ok(
-        wanted == null ? new JobCounts(List.of(), 0, false, List.of()) : queries.counts(wanted));
+    return Answer.ok(jobs(call).counts(filter(call)));
   }
 
   private Answer ids(Call call) {
     String part =
-        JobIdMatches.part(
-            call.query("part")
-                .orElseThrow(
-                    () -> new Problem(422, "invalid_value", "parameter 'part' is missing")));
-    return Answer.ok(queries.idsLike(part, call.caller().tenant()));
-  }
-
-  private DependenciesResource dependencies(Call call, JobId job) {
-    return DependenciesResource.of(
-        queries.dependencies(job).only(each -> call.caller().sees(each.tenant())));
+        call.query("part")
+            .map(JobIdMatches::part)
+            .orElseThrow(() -> new Problem(422, "invalid_value", "parameter 'part' is missing"));
+    return Answer.ok(jobs(call).idsLike(part));
   }
 
   private Answer show(Call call) {
-    List<String> include = call.query("include").map(JobsApi::parts).orElse(List.of());
-    JobStatus job = job(queries, call);
-    JobId id = job.id();
-    // A job that has ended has no commands: that query is saved.
-    PendingCommand pending =
-        job.state().isTerminal() ? PendingCommand.NONE : queries.pendingCommand(id);
-    return Answer.ok(
-        new JobResource.Detail(
-            JobResource.of(job),
-            pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
-            include.contains(EVENTS) ? events(id) : null,
-            include.contains(ATTEMPTS) ? attempts(id) : null,
-            include.contains(STEPS) ? steps(id) : null,
-            include.contains(ARTIFACTS) ? artifacts(id) : null,
-            include.contains(DEPENDENCIES) ? dependencies(call, id) : null));
+    Set<JobDetail.Part> parts =
+        call.query("include").map(JobsApi::parts).orElse(EnumSet.noneOf(JobDetail.Part.class));
+    return Answer.ok(detail(call, parts));
   }
 
-  private static List<String> parts(String list) {
-    List<String> parts = Stream.of(list.split(",", -1)).map(String::strip).distinct().toList();
-    if (!PARTS.containsAll(parts)) {
-      throw new Problem(
-          422, "invalid_value", "parameter 'include' takes some of " + String.join(", ", PARTS));
+  private JobResource.Detail detail(Call call, Set<JobDetail.Part> parts) {
+    JobId id = call.id("id");
+    JobDetail detail =
+        jobs(call).show(id, parts).orElseThrow(() -> OperatorException.noSuchJob(id));
+    return JobResource.Detail.of(detail, parts);
+  }
+
+  private static Set<JobDetail.Part> parts(String list) {
+    Set<JobDetail.Part> parts = EnumSet.noneOf(JobDetail.Part.class);
+    for (String word : list.split(",", -1)) {
+      parts.add(
+          Stream.of(JobDetail.Part.values())
+              .filter(each -> each.text().equals(word.strip()))
+              .findFirst()
+              .orElseThrow(
+                  () ->
+                      new Problem(
+                          422,
+                          "invalid_value",
+                          "parameter 'include' takes some of "
+                              + Stream.of(JobDetail.Part.values())
+                                  .map(JobDetail.Part::text)
+                                  .collect(Collectors.joining(", ")))));
     }
     return parts;
   }
 
+  /** One part of a job, without the job. */
+  private Route.Action part(JobDetail.Part part) {
+    return call -> Answer.ok(detail(call, EnumSet.of(part)).only());
+  }
+
+  private Answer dependencies(Call call) {
+    return Answer.ok(detail(call, EnumSet.of(JobDetail.Part.DEPENDENCIES)).dependencies());
+  }
+
   private Answer log(Call call) {
     LogCursor after = call.query("cursor").map(LogCursor::parse).orElse(LogCursor.START);
-    return Answer.ok(LogResource.of(queries.log(job(queries, call).id(), after)));
+    return Answer.ok(LogResource.of(jobs(call).log(call.id("id"), after)));
   }
 
-  private List<EventResource> events(JobId job) {
-    return queries.timeline(job).stream().map(EventResource::of).toList();
+  private Answer step(Call call) {
+    String step = Limits.stepId(call.value("stepId"));
+    return Answer.ok(
+        StepResource.of(
+            jobs(call)
+                .step(call.id("id"), step)
+                .orElseThrow(() -> Problem.notFound("step '" + step + "' has not begun"))));
   }
 
-  private List<StepResource> steps(JobId job) {
-    return queries.stepsOverview(job).stream().map(StepResource::brief).toList();
+  private Answer patch(Call call) {
+    String step = Limits.stepId(call.value("stepId"));
+    Patch patch =
+        jobs(call)
+            .patch(call.id("id"), step)
+            .orElseThrow(() -> Problem.notFound("step '" + step + "' has left no patch"));
+    // A step's id may contain two characters that have a meaning in a path.
+    return download(patch, step.replace('/', '-').replace(':', '-'));
   }
 
-  private List<ArtifactResource> artifacts(JobId job) {
-    return queries.artifacts(job).stream().map(ArtifactResource::of).toList();
+  private Answer patches(Call call) {
+    JobId job = call.id("id");
+    Patch all =
+        jobs(call)
+            .patch(job, null)
+            .orElseThrow(() -> Problem.notFound("no step of job " + job + " has left a patch"));
+    return download(all, job.toString());
   }
 
-  private List<AttemptResource.Reported> attempts(JobId job) {
-    Map<Integer, ReportedCompletion> reported =
-        queries.reportedCompletions(job).stream()
-            .collect(Collectors.toMap(ReportedCompletion::attempt, Function.identity()));
-    return queries.attempts(job).stream()
-        .map(each -> AttemptResource.Reported.of(each, reported.get(each.number())))
-        .toList();
-  }
-
-  private <T> Answer only(Call call, String name, Function<JobId, List<T>> part) {
-    return Answer.ok(Map.of(name, part.apply(job(queries, call).id())));
+  private static Answer download(Patch patch, String name) {
+    return Answer.text(200, "text/x-patch", patch.bytes())
+        .header("Content-Disposition", "attachment; filename=\"" + name + ".patch\"");
   }
 
   private Answer result(Call call) {
-    return Answer.ok(JobResource.Outcome.of(job(queries, call)));
+    return Answer.ok(JobResource.Outcome.of(job(call)));
   }
 }

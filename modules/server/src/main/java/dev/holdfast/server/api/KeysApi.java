@@ -1,14 +1,12 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.json.WireException;
+import dev.holdfast.contract.operate.KeyOperator;
+import dev.holdfast.contract.request.KeyRequest;
 import dev.holdfast.contract.resource.KeyResource;
-import dev.holdfast.contract.token.Secrets;
-import dev.holdfast.contract.token.TokenLifetime;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.Admin;
-import dev.holdfast.queue.admin.TokenKey;
 import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.auth.Keyring;
@@ -26,14 +24,19 @@ import org.jspecify.annotations.Nullable;
 
 /** API keys, and the key that task tokens are signed with. */
 public final class KeysApi {
-  private static final Duration DEFAULT_OVERLAP = Duration.ofHours(1);
-
+  private final Operators operators;
   private final Admin admin;
   private final Authenticator authenticator;
   private final Keyring keyring;
   private final InstantSource clock;
 
-  public KeysApi(Admin admin, Authenticator authenticator, Keyring keyring, InstantSource clock) {
+  public KeysApi(
+      Operators operators,
+      Admin admin,
+      Authenticator authenticator,
+      Keyring keyring,
+      InstantSource clock) {
+    this.operators = operators;
     this.admin = admin;
     this.authenticator = authenticator;
     this.keyring = keyring;
@@ -50,53 +53,18 @@ public final class KeysApi {
             .maxBody(Route.SMALL));
   }
 
-  /** The key to create. */
-  record KeyRequest(String name, String role, @Nullable String tenant, @Nullable Long expiresInMs) {
-    KeyRequest {
-      ApiKey.checkedName(Wire.present("name", name));
-      Role.of(Wire.present("role", role));
-      ApiKey.checkedTenant(tenant);
-      bounded("expiresInMs", expiresInMs, 1, ApiKey.LONGEST_LIFE);
-    }
-
-    @Nullable Duration lifetime() {
-      return expiresInMs == null ? null : Duration.ofMillis(expiresInMs);
-    }
-  }
-
-  /** How long the old key stays valid. */
-  record RotateRequest(@Nullable Long overlapMs) {
-    RotateRequest {
-      bounded("overlapMs", overlapMs, 0, ApiKey.LONGEST_OVERLAP);
-    }
-
-    Duration overlap() {
-      return overlapMs == null ? DEFAULT_OVERLAP : Duration.ofMillis(overlapMs);
-    }
-  }
-
-  /** No fields. */
-  record Nothing() {}
-
-  private static void bounded(String field, @Nullable Long value, long least, Duration most) {
-    if (value != null && (value < least || value > most.toMillis())) {
-      throw new WireException(
-          WireException.Kind.WRONG_VALUE,
-          "field '%s' must be between %d and %d".formatted(field, least, most.toMillis()));
-    }
-  }
-
-  private static void forAll(Call call) {
+  private KeyOperator keys(Call call) {
     call.caller().mustSeeEveryTenant("a key");
+    return operators.of(call).keys();
   }
 
   private Answer list(Call call) {
-    forAll(call);
-    return Answer.ok(new KeyResource.Keys(admin.keys().stream().map(KeyResource::of).toList()));
+    return Answer.ok(
+        new KeyResource.Keys(keys(call).list().stream().map(KeyResource::of).toList()));
   }
 
   private Answer create(Call call) {
-    forAll(call);
+    KeyOperator keys = keys(call);
     KeyRequest request = call.body(KeyRequest.class);
     Role role = Role.of(request.role());
     boolean mighty = role == Role.ADMIN && request.tenant() == null;
@@ -108,21 +76,19 @@ public final class KeysApi {
               + " for every tenant");
     }
     Duration lifetime = request.lifetime();
-    mayLiveUntil(call.caller(), lifetime == null ? null : clock.instant().plus(lifetime));
-    Secrets.Parts parts = Secrets.next();
-    ApiKey key =
-        new ApiKey(parts.id(), request.name(), role, request.tenant(), clock.instant(), null, null);
-    admin.createKey(key, parts.digest(), lifetime);
-    return made(parts, key);
+    mayLiveUntil(call.caller(), keys, lifetime == null ? null : clock.instant().plus(lifetime));
+    return made(keys.create(request.name(), role, request.tenant(), lifetime));
   }
 
   /**
    * A key that expires cannot get a secret that lives longer, neither by making a key nor by
    * rotating another one.
    */
-  private void mayLiveUntil(Caller caller, @Nullable Instant end) {
+  private static void mayLiveUntil(Caller caller, KeyOperator keys, @Nullable Instant end) {
     Instant own =
-        caller.key().isEmpty() ? null : find(caller.key()).map(ApiKey::expiresAt).orElse(null);
+        caller.key().isEmpty()
+            ? null
+            : find(keys, caller.key()).map(ApiKey::expiresAt).orElse(null);
     if (own != null && (end == null || end.isAfter(own))) {
       throw new Problem(
           403,
@@ -131,23 +97,19 @@ public final class KeysApi {
     }
   }
 
-  private Optional<ApiKey> find(String id) {
-    return admin.keys().stream().filter(key -> key.id().equals(id)).findFirst();
+  private static Optional<ApiKey> find(KeyOperator keys, String id) {
+    return keys.list().stream().filter(key -> key.id().equals(id)).findFirst();
   }
 
   /** The only answer that contains the secret. */
-  private Answer made(Secrets.Parts parts, ApiKey key) {
+  private Answer made(KeyOperator.NewKey key) {
     authenticator.forget();
-    return Answer.json(
-        201,
-        new KeyResource.Created(
-            parts.id(), parts.text(), key.name(), key.role().word(), key.tenant()));
+    return Answer.json(201, KeyResource.Created.of(key));
   }
 
   private Answer revoke(Call call) {
-    forAll(call);
     String id = call.value("id");
-    if (!admin.revokeKey(id, Duration.ZERO)) {
+    if (!keys(call).revoke(id)) {
       throw unknown();
     }
     authenticator.forget();
@@ -155,15 +117,12 @@ public final class KeysApi {
   }
 
   private Answer rotate(Call call) {
-    forAll(call);
-    RotateRequest request = call.body(RotateRequest.class, new RotateRequest(null));
-    ApiKey old = find(call.value("id")).orElseThrow(KeysApi::unknown);
-    mayLiveUntil(call.caller(), old.expiresAt());
-    Secrets.Parts parts = Secrets.next();
-    return admin
-        .rotateKey(old.id(), parts.id(), parts.digest(), request.overlap())
-        .map(key -> made(parts, key))
-        .orElseThrow(KeysApi::unknown);
+    KeyOperator keys = keys(call);
+    KeyRequest.Rotation request =
+        call.body(KeyRequest.Rotation.class, new KeyRequest.Rotation(null));
+    ApiKey old = find(keys, call.value("id")).orElseThrow(KeysApi::unknown);
+    mayLiveUntil(call.caller(), keys, old.expiresAt());
+    return keys.rotate(old.id(), request.overlap()).map(this::made).orElseThrow(KeysApi::unknown);
   }
 
   private static Problem unknown() {
@@ -171,11 +130,10 @@ public final class KeysApi {
   }
 
   private Answer rotateSigning(Call call) {
-    forAll(call);
-    call.body(Nothing.class, new Nothing());
-    TokenKey key = TokenKey.next();
-    admin.rotateTokenKey(key, TokenLifetime.KEY_OVERLAP);
+    KeyOperator keys = keys(call);
+    call.body(JobActionsApi.Nothing.class, new JobActionsApi.Nothing());
+    String kid = keys.rotateSigning();
     keyring.load();
-    return Answer.ok(Wire.object().put("kid", key.kid()));
+    return Answer.ok(Wire.object().put("kid", kid));
   }
 }

@@ -1,34 +1,30 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.operate.ScheduleOperator;
+import dev.holdfast.contract.request.ScheduleRequest;
 import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.resource.QueueResource;
-import dev.holdfast.contract.resource.ScheduleRequest;
 import dev.holdfast.contract.resource.ScheduleResource;
-import dev.holdfast.model.ops.Pause;
-import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Limits;
-import dev.holdfast.queue.Admin;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 
-/** Schedules. They belong to no tenant, so only keys for all tenants may use them. */
+/** Schedules. They belong to all tenants together. */
 public final class SchedulesApi {
-  private final Admin admin;
+  private final Operators operators;
 
-  public SchedulesApi(Admin admin) {
-    this.admin = admin;
+  public SchedulesApi(Operators operators) {
+    this.operators = operators;
   }
 
   public List<Route> routes() {
     return List.of(
         Route.get("/v1/schedules", Guard.READ, this::list),
-        Route.get("/v1/schedules/{name}", Guard.READ, call -> shown(named(call))),
+        Route.get("/v1/schedules/{name}", Guard.READ, this::shown),
         Route.put("/v1/schedules/{name}", Guard.OPERATE, this::set),
         Route.delete("/v1/schedules/{name}", Guard.OPERATE, this::remove),
         Route.post("/v1/schedules/{name}/run", Guard.OPERATE, this::run).maxBody(Route.SMALL),
@@ -37,66 +33,60 @@ public final class SchedulesApi {
             .maxBody(Route.SMALL));
   }
 
-  private Optional<ScheduleStatus> find(String name) {
-    return admin.schedules().stream().filter(status -> status.name().equals(name)).findFirst();
+  private ScheduleOperator schedules(Call call) {
+    return operators.of(call).schedules();
   }
 
-  private Answer shown(String name) {
-    ScheduleStatus status = find(name).orElseThrow(SchedulesApi::unknown);
-    return Answer.ok(ScheduleResource.of(status, admin.schedulePauses().get(name)));
-  }
-
-  private static Problem unknown() {
-    return Problem.notFound("there is no schedule of that name");
-  }
-
-  private Answer run(Call call) {
-    String name = named(call);
-    call.body(OperateApi.Nothing.class, new OperateApi.Nothing());
-    return Answer.ok(
-        EnqueuedResource.of(admin.runSchedule(name).orElseThrow(SchedulesApi::unknown)));
-  }
-
+  /** A client that may not see it is refused, whatever the body is. */
   private static String named(Call call) {
     call.caller().mustSeeEveryTenant("a schedule");
     return Limits.word("schedule", call.value("name"));
   }
 
+  private Answer shown(Call call) {
+    return Answer.ok(
+        schedules(call)
+            .find(named(call))
+            .map(ScheduleResource::of)
+            .orElseThrow(() -> Problem.notFound("there is no schedule of that name")));
+  }
+
   private Answer list(Call call) {
-    call.caller().mustSeeEveryTenant("a schedule");
-    Map<String, Pause> pauses = admin.schedulePauses();
     return Answer.ok(
         new ScheduleResource.Schedules(
-            admin.schedules().stream()
-                .map(status -> ScheduleResource.of(status, pauses.get(status.name())))
-                .toList()));
+            schedules(call).list().stream().map(ScheduleResource::of).toList()));
   }
 
   private Answer set(Call call) {
     String name = named(call);
-    admin.schedule(call.body(ScheduleRequest.class).schedule(name));
-    return shown(name);
+    return Answer.ok(
+        ScheduleResource.of(schedules(call).set(call.body(ScheduleRequest.class).schedule(name))));
   }
 
   private Answer remove(Call call) {
-    String name = named(call);
-    Answer was = shown(name);
-    admin.removeSchedule(name);
+    Answer was = shown(call);
+    schedules(call).remove(named(call));
     return was;
+  }
+
+  private Answer run(Call call) {
+    String name = named(call);
+    call.body(JobActionsApi.Nothing.class, new JobActionsApi.Nothing());
+    return Answer.ok(EnqueuedResource.of(schedules(call).run(name)));
   }
 
   private Answer pause(Call call) {
     String name = named(call);
     QueueResource.PauseRequest why =
         call.body(QueueResource.PauseRequest.class, QueueResource.PauseRequest.NONE);
-    admin.pauseSchedule(name, why.by(call.caller().name()));
-    return shown(name);
+    schedules(call).pause(name, why.reason());
+    return shown(call);
   }
 
   private Answer resume(Call call) {
     String name = named(call);
     call.body(QueueResource.PauseRequest.class, QueueResource.PauseRequest.NONE);
-    admin.resumeSchedule(name);
-    return shown(name);
+    schedules(call).resume(name);
+    return shown(call);
   }
 }

@@ -1,25 +1,18 @@
 package dev.holdfast.server.api;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.BooleanNode;
-import com.fasterxml.jackson.databind.node.IntNode;
-import com.fasterxml.jackson.databind.node.LongNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.databind.node.TextNode;
 import dev.holdfast.contract.json.Wire;
-import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
-import dev.holdfast.operate.diagnosis.ProblemText;
+import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.config.ShownSetting;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
-import dev.holdfast.server.live.Diagnostics;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
@@ -56,8 +49,7 @@ public final class StatusApi {
         Route.get("/health", Guard.OPEN, this::health),
         Route.get("/ready", Guard.OPEN, this::ready),
         Route.get("/v1/info", Guard.ANY_KEY, this::info),
-        Route.get("/v1/settings", Guard.OPERATE, this::settings),
-        Route.get("/v1/statistics", Guard.READ, this::statistics));
+        Route.get("/v1/settings", Guard.OPERATE, this::settings));
   }
 
   private Answer health(Call call) {
@@ -71,10 +63,6 @@ public final class StatusApi {
           .header("Retry-After", "1");
     }
     return Answer.ok(Wire.object().put("status", "ready"));
-  }
-
-  private Answer statistics(Call call) {
-    return Answer.ok(StatisticsResource.of(store.queries().statistics(call.caller().tenant())));
   }
 
   /** A worker's key, which may not read jobs, gets what workers need: the version and timings. */
@@ -113,7 +101,7 @@ public final class StatusApi {
     List<Finding> found =
         diagnostics.of(
             queues, store.workers().readings().fleet(tenant), diagnostics.background(tenant));
-    node.putArray("problems").addAll(found.stream().map(StatusApi::problem).toList());
+    node.putPOJO("problems", found.stream().map(Diagnostics::problem).toList());
   }
 
   /** Settings name hosts, folders and programs, which one tenant must not see. */
@@ -133,32 +121,11 @@ public final class StatusApi {
         .put("meaning", setting.meaning());
   }
 
-  private static ObjectNode problem(Finding finding) {
-    ProblemText text = ProblemText.of(finding);
-    ObjectNode node =
-        Wire.object()
-            .put("code", finding.code())
-            .put("message", text.message())
-            .put("httpHint", text.httpHint());
-    ObjectNode parameters = node.putObject("parameters");
-    finding.parameters().forEach((name, value) -> parameters.set(name, parameter(value)));
-    return node;
-  }
-
-  private static JsonNode parameter(Object value) {
-    return switch (value) {
-      case Long number -> LongNode.valueOf(number);
-      case Integer number -> IntNode.valueOf(number);
-      case Boolean flag -> BooleanNode.valueOf(flag);
-      default -> TextNode.valueOf(value.toString());
-    };
-  }
-
   private static long sum(List<QueueStatus> queues, ToLongFunction<QueueStatus> count) {
     return queues.stream().mapToLong(count).sum();
   }
 
-  private static String version() {
+  public static String version() {
     String version = StatusApi.class.getPackage().getImplementationVersion();
     return version == null ? "development" : version;
   }

@@ -1,22 +1,19 @@
 package dev.holdfast.server.api;
 
+import dev.holdfast.contract.operate.WorkerOperator;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.contract.resource.WorkerCommandResource;
 import dev.holdfast.contract.resource.WorkerExitResource;
 import dev.holdfast.contract.resource.WorkerLogResource;
 import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.model.attempt.LogCursor;
-import dev.holdfast.model.command.AcceptedWorkerCommand;
 import dev.holdfast.model.command.WorkerCommand;
-import dev.holdfast.model.ops.Pause;
-import dev.holdfast.queue.JobStore;
-import dev.holdfast.queue.health.WorkerLogs;
+import dev.holdfast.model.value.Limits;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -28,10 +25,10 @@ import org.slf4j.LoggerFactory;
 public final class WorkersApi {
   private static final Logger log = LoggerFactory.getLogger(WorkersApi.class);
 
-  private final JobStore store;
+  private final Operators operators;
 
-  public WorkersApi(JobStore store) {
-    this.store = store;
+  public WorkersApi(Operators operators) {
+    this.operators = operators;
   }
 
   public List<Route> routes() {
@@ -54,37 +51,28 @@ public final class WorkersApi {
     return Route.post(template, Guard.OPERATE, action).maxBody(Route.SMALL);
   }
 
-  /** The reason. */
-  record AllRequest(@Nullable String reason) {
-    AllRequest {
-      OperateApi.checkReason(reason);
-    }
+  private WorkerOperator workers(Call call) {
+    return operators.of(call).workers();
   }
 
   /** The supervisor, if several have such a component, and the reason. */
   record CommandRequest(@Nullable String supervisor, @Nullable String reason) {
     CommandRequest {
-      OperateApi.checkReason(reason);
+      if (reason != null) {
+        Limits.reason(reason);
+      }
     }
   }
 
   private Answer list(Call call) {
     return Answer.ok(
-        new WorkerResource.Workers(
-            workersPausedAt(),
-            call.caller().seesEveryTenant()
-                ? QueueResource.Paused.of(store.admin().workersPause().orElse(null))
-                : null,
-            store.workers().readings().fleet(call.caller().tenant()).all().stream()
-                .map(WorkerResource::of)
-                .toList()));
+        WorkerResource.Workers.of(workers(call).list(), call.caller().seesEveryTenant()));
   }
 
   private Answer exits(Call call) {
-    call.caller().mustSeeEveryTenant("a worker");
     return Answer.ok(
         WorkerExitResource.Exits.of(
-            store.workers().exits().of(component(call), supervisor(call).orElse(null))));
+            workers(call).exits(component(call), supervisor(call).orElse(null))));
   }
 
   private static String component(Call call) {
@@ -111,55 +99,47 @@ public final class WorkersApi {
             .orElseThrow(
                 () -> new Problem(422, "invalid_value", "parameter 'supervisor' is missing"));
     LogCursor after = call.query("cursor").map(LogCursor::parse).orElse(LogCursor.START);
-    WorkerLogs.Name worker = new WorkerLogs.Name(supervisor, component(call));
-    return Answer.ok(WorkerLogResource.of(store.workers().logs().read(worker, after)));
-  }
-
-  private @Nullable Instant workersPausedAt() {
-    return store.admin().workersPausedAt().orElse(null);
+    return Answer.ok(WorkerLogResource.of(workers(call).log(component(call), supervisor, after)));
   }
 
   private Answer pauseAllWorkers(Call call) {
     String reason = whyAll(call);
-    store.admin().pauseAllWorkers(new Pause.Draft(call.caller().name(), reason));
+    workers(call).pauseAll(reason);
     log.info("all workers are paused by {}: {}", call.caller().name(), reason);
-    return accepted(null, List.of());
+    return accepted(call, null, List.of());
   }
 
   private Answer resumeAllWorkers(Call call) {
     String reason = whyAll(call);
-    boolean was = store.admin().resumeAllWorkers();
-    List<WorkerCommand> commands =
-        store.workers().commands().resumeFailed(call.caller().name(), reason);
+    WorkerOperator.Resumed resumed = workers(call).resumeAll(reason);
     log.info("all workers are resumed by {}: {}", call.caller().name(), reason);
-    return accepted(was, commands);
+    return accepted(call, resumed.workersWerePaused(), resumed.commands());
   }
 
+  /** A client that may not do this is refused, whatever the body is. */
   private static String whyAll(Call call) {
     call.caller().mustSeeEveryTenant("a worker");
-    return OperateApi.why(call.body(AllRequest.class, new AllRequest(null)).reason());
+    return JobActionsApi.why(
+        call.body(QueueResource.PauseRequest.class, QueueResource.PauseRequest.NONE).reason());
   }
 
   private Answer command(Call call, WorkerCommand.Action action) {
     call.caller().mustSeeEveryTenant("a worker");
     CommandRequest request = call.body(CommandRequest.class, new CommandRequest(null, null));
-    WorkerCommand.Draft draft =
-        new WorkerCommand.Draft(
-            call.value("component"),
-            request.supervisor(),
-            action,
-            call.caller().name(),
-            OperateApi.why(request.reason()));
-    return switch (store.workers().commands().ask(store.workers().readings().fleet(null), draft)) {
-      case AcceptedWorkerCommand.Given(var commands) -> accepted(null, commands);
-      case AcceptedWorkerCommand.Unknown(var message) -> throw Problem.notFound(message);
-      case AcceptedWorkerCommand.Refused(var code, var message) ->
-          throw new Problem(409, code, message);
-    };
+    List<WorkerCommand> commands =
+        workers(call)
+            .command(
+                call.value("component"),
+                request.supervisor(),
+                action,
+                JobActionsApi.why(request.reason()));
+    return accepted(call, null, commands);
   }
 
-  private Answer accepted(@Nullable Boolean workersWerePaused, List<WorkerCommand> commands) {
+  private Answer accepted(
+      Call call, @Nullable Boolean workersWerePaused, List<WorkerCommand> commands) {
     return Answer.ok(
-        WorkerCommandResource.Accepted.of(workersPausedAt(), workersWerePaused, commands));
+        WorkerCommandResource.Accepted.of(
+            workers(call).list().workersPausedAt(), workersWerePaused, commands));
   }
 }

@@ -1,7 +1,7 @@
 package dev.holdfast.server.auth;
 
+import dev.holdfast.contract.operate.Principal;
 import dev.holdfast.model.ops.Role;
-import dev.holdfast.server.http.Problem;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -28,9 +28,11 @@ public record Caller(
 
   /** For what all tenants share: queues, schedules, limits. */
   public void mustSeeEveryTenant(String what) {
-    if (!seesEveryTenant()) {
-      throw new Problem(
-          403, "forbidden", what + " concerns every tenant: a key for all of them is needed");
-    }
+    principal().mustSeeEveryTenant(what);
+  }
+
+  /** As an operator. */
+  public Principal principal() {
+    return new Principal(name, tenant);
   }
 }

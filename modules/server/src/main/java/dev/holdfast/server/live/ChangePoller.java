@@ -10,6 +10,7 @@ import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.Poller;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.WorkerFleet;
+import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Queries;

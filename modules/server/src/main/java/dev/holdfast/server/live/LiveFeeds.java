@@ -1,5 +1,6 @@
 package dev.holdfast.server.live;
 
+import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.http.Problem;
 import java.security.SecureRandom;

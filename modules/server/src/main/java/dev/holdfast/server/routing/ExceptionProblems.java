@@ -1,6 +1,7 @@
 package dev.holdfast.server.routing;
 
 import dev.holdfast.contract.json.WireException;
+import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.queue.jdbc.DatabaseException;
@@ -21,6 +22,7 @@ public final class ExceptionProblems {
       case Problem problem -> problem;
       case WireException wrong -> malformed(wrong);
       case RefusedException refused -> refused(refused);
+      case OperatorException refused -> refused(refused, "");
       case DatabaseException database -> database(route, database);
       // Only the end of the web server interrupts the thread of a request.
       case InterruptedException stopping -> Problem.stopping();
@@ -53,6 +55,41 @@ public final class ExceptionProblems {
         };
     return new Problem(
         status, reason.name().toLowerCase(Locale.ROOT), String.valueOf(refused.getMessage()));
+  }
+
+  /**
+   * @param hint what to do instead, after the message
+   */
+  public static Problem refused(OperatorException refused, String hint) {
+    Problem problem =
+        new Problem(status(refused.reason()), refused.reason().code(), refused.getMessage() + hint);
+    refused.state().ifPresent(state -> problem.with("state", state.name()));
+    return problem;
+  }
+
+  private static int status(OperatorException.Reason reason) {
+    return switch (reason) {
+      case FORBIDDEN -> 403;
+      case NOT_FOUND, NO_SUCH_STEP -> 404;
+      case JOB_RUNNING,
+          JOB_AWAITED,
+          JOB_ALREADY_TERMINAL,
+          JOB_NOT_RETRYABLE,
+          JOB_NOT_RUNNING,
+          JOB_WITHOUT_STEPS,
+          JOB_NOT_TAKEN_OVER,
+          STEP_NOT_REACHED,
+          STEP_DONE,
+          STEP_WITHOUT_WORKSPACE,
+          SUPERVISOR_SILENT,
+          WORKER_STOPPED,
+          WORKER_FAILED,
+          REFUSED ->
+          409;
+      case INVALID_VALUE -> 422;
+      // Only a client of a server says so.
+      case AWAY, NOT_ALLOWED, BROKEN -> 500;
+    };
   }
 
   private static Problem internal() {

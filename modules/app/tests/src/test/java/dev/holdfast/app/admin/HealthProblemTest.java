@@ -2,14 +2,14 @@ package dev.holdfast.app.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.contract.resource.InfoResource;
+import dev.holdfast.contract.operate.Operator;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class HealthProblemTest {
   private static HealthCommand.Problem shown(String code, Map<String, Object> parameters) {
     return HealthCommand.Problem.of(
-        new InfoResource.Problem(code, parameters, "the moon is full", "wait"));
+        new Operator.Problem(code, parameters, "the moon is full", "wait"));
   }
 
   @Test

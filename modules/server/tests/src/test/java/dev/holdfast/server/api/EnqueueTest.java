@@ -157,7 +157,7 @@ public class EnqueueTest extends JobsFixture {
     assertThat(jobs()).isEqualTo(1);
     try (HttpOperator remote = new HttpOperator(server.url(), null)) {
       Job other = Job.of("refund").id(JobId.parse(id));
-      assertThatThrownBy(() -> remote.enqueue(List.of(other)))
+      assertThatThrownBy(() -> remote.jobs().enqueue(List.of(other)))
           .isInstanceOfSatisfying(
               RefusedException.class,
               refused -> assertThat(refused.refusal()).isEqualTo(Refusal.ID_TAKEN))
@@ -285,10 +285,10 @@ public class EnqueueTest extends JobsFixture {
             .resources(new Json("{\"cpu\":2}"))
             .traceparent(TRACE);
     try (HttpOperator remote = new HttpOperator(server.url(), null)) {
-      remote.enqueue(List.of(job));
+      remote.jobs().enqueue(List.of(job));
       JobAttributes brought =
           new JobAttributes("orders", "p", new Json("{\"cpu\":2}"), TRACE, List.of());
-      assertThat(remote.find(job.id()).orElseThrow().attributes()).isEqualTo(brought);
+      assertThat(remote.jobs().find(job.id()).orElseThrow().attributes()).isEqualTo(brought);
       assertThat(holdfast.find(job.id()).orElseThrow().attributes()).isEqualTo(brought);
     }
   }
@@ -369,7 +369,7 @@ public class EnqueueTest extends JobsFixture {
         "{\"filter\": {}}",
         "{\"filter\": {\"kind\": \"a\"}, \"ids\": [\"018f0000-0000-7000-8000-000000000000\"]}",
         "{\"filter\": {\"state\": \"SUCCEEDED\"}}",
-        "{\"filter\": {\"tenant\": \"acme\"}}",
+        "{\"filter\": {\"tenants\": \"acme\"}}",
         "{\"filter\": {\"queue\": \"\\u0000\"}}"
       })
   void an_invalid_selection_of_jobs_is_rejected(String body) {

@@ -205,7 +205,7 @@ public class JobsListTest extends JobsFixture {
       assertThat(client.get("/v1/jobs" + query, null).ok().toString()).hasSizeLessThan(20_000);
     }
     try (HttpOperator remote = new HttpOperator(server.url(), null)) {
-      assertThat(remote.list(JobFilter.ALL))
+      assertThat(remote.jobs().list(JobFilter.ALL))
           .filteredOn(job -> job.kind().equals("large"))
           .hasSize(10)
           .allMatch(job -> job.omitted().contains(JobStatus.PAYLOAD));

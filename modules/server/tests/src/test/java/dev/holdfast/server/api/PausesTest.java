@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.client.operate.HttpOperator;
-import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
@@ -87,14 +86,17 @@ public class PausesTest extends ServerTest {
     schedule();
     String admin = key(Role.ADMIN, null);
     try (HttpOperator operator = new HttpOperator(server.url(), admin)) {
-      operator.pause(QUEUE, new Pause.Draft("ada", "deploying"));
-      operator.pauseSchedule("nightly", new Pause.Draft("ada", "deploying"));
-      operator.pauseAllWorkers("ada", "deploying");
-      assertThat(operator.pauses().get(QUEUE)).isEqualTo(holdfast.admin().pauses().get(QUEUE));
-      assertThat(operator.schedulePauses()).isEqualTo(holdfast.admin().schedulePauses());
-      assertThat(operator.workers().pause())
-          .isEqualTo(holdfast.admin().workersPause().orElse(null));
-      assertThat(operator.workers().pause())
+      operator.queues().pause(QUEUE, "deploying");
+      operator.schedules().pause("nightly", "deploying");
+      operator.workers().pauseAll("deploying");
+      assertThat(operator.queues().show(QUEUE).pause())
+          .isNotNull()
+          .isEqualTo(holdfast.admin().pauses().get(QUEUE));
+      assertThat(operator.schedules().find("nightly").orElseThrow().pause())
+          .isNotNull()
+          .isEqualTo(holdfast.admin().schedulePauses().get("nightly"));
+      assertThat(operator.workers().list().pause())
+          .isEqualTo(holdfast.admin().workersPause().orElse(null))
           .satisfies(pause -> assertThat(pause.reason()).isEqualTo("deploying"));
     }
   }

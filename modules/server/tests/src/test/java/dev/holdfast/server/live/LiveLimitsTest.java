@@ -9,6 +9,7 @@ import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.HoldfastServer;

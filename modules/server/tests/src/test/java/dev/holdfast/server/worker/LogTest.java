@@ -112,7 +112,7 @@ public class LogTest extends ServerTest {
     assertThat(text(task)).isEqualTo("uncounted\n<b>two</b>\nthree\nfour\n");
     try (HttpOperator remote = new HttpOperator(server.url(), null)) {
       JobId job = JobId.parse(task.get("taskId").asText());
-      assertThat(remote.log(job, LogCursor.START).parts())
+      assertThat(remote.jobs().log(job, LogCursor.START).parts())
           .containsExactly(new LogTail.Part(1, text(task)));
     }
   }

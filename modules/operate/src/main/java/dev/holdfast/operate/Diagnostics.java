@@ -1,5 +1,6 @@
-package dev.holdfast.server.live;
+package dev.holdfast.operate;
 
+import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.ProblemCode;
@@ -8,7 +9,9 @@ import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.operate.diagnosis.Diagnosis;
+import dev.holdfast.operate.diagnosis.ProblemText;
 import dev.holdfast.queue.Admin;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Queries;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +21,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Findings about the system, from the database and from this server's own state. */
+/** Findings about the system, from the database and from the state of this process. */
 public final class Diagnostics {
   private final Queries queries;
   private final Admin admin;
@@ -43,8 +46,13 @@ public final class Diagnostics {
     this.timings = timings;
   }
 
+  /** Of a process that is no server. */
+  public Diagnostics(JobStore store, Timings timings) {
+    this(store.queries(), store.admin(), name -> false, () -> false, timings);
+  }
+
   /** Inputs that are expensive to read and change slowly. */
-  record Background(Warnings warnings, List<ScheduleStatus> schedules) {}
+  public record Background(Warnings warnings, List<ScheduleStatus> schedules) {}
 
   /**
    * @param tenant null is all of them
@@ -68,5 +76,12 @@ public final class Diagnostics {
       found.add(Finding.of(ProblemCode.NOTIFICATIONS_LOST));
     }
     return found;
+  }
+
+  /** A finding in the words of the API. */
+  public static Operator.Problem problem(Finding finding) {
+    ProblemText text = ProblemText.of(finding);
+    return new Operator.Problem(
+        finding.code(), finding.parameters(), text.message(), text.httpHint());
   }
 }

@@ -1,4 +1,4 @@
-package dev.holdfast.contract.resource;
+package dev.holdfast.contract.request;
 
 import dev.holdfast.contract.json.Fields;
 import dev.holdfast.contract.json.WireException;

@@ -1,0 +1,78 @@
+package dev.holdfast.client.operate;
+
+import static dev.holdfast.client.http.ServerAddress.encoded;
+
+import dev.holdfast.contract.operate.QueueOperator;
+import dev.holdfast.contract.resource.QueueResource;
+import dev.holdfast.model.ops.Dispatch;
+import dev.holdfast.model.ops.RateLimit;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Queues, through a server. */
+final class HttpQueues implements QueueOperator {
+  private final OperatorCalls server;
+
+  HttpQueues(OperatorCalls server) {
+    this.server = server;
+  }
+
+  private static String path(String queue) {
+    return "/v1/queues/" + encoded(queue);
+  }
+
+  @Override
+  public List<View> list() {
+    return server.get("/v1/queues", QueueResource.Queues.class).queues().stream()
+        .map(QueueResource.Dispatched::view)
+        .toList();
+  }
+
+  @Override
+  public View show(String queue) {
+    return server.get(path(queue), QueueResource.Dispatched.class).view();
+  }
+
+  @Override
+  public View pause(String queue, @Nullable String reason) {
+    return server
+        .post(
+            path(queue) + "/pause",
+            new QueueResource.PauseRequest(reason),
+            QueueResource.Dispatched.class)
+        .view();
+  }
+
+  @Override
+  public boolean resume(String queue) {
+    boolean paused = show(queue).status().pausedAt() != null;
+    server.post(path(queue) + "/resume", OperatorCalls.NOTHING);
+    return paused;
+  }
+
+  @Override
+  public View limits(String queue, @Nullable Integer maxRunning, @Nullable RateLimit rate) {
+    return server
+        .put(
+            path(queue) + "/limits",
+            new QueueResource.Limits(maxRunning, rate == null ? null : QueueResource.Rate.of(rate)),
+            QueueResource.Dispatched.class)
+        .view();
+  }
+
+  @Override
+  public View push(Dispatch dispatch) {
+    return server
+        .put(
+            path(dispatch.queue()) + "/dispatch",
+            new QueueResource.DispatchRequest(
+                dispatch.url().toString(), dispatch.secret(), dispatch.maxInFlight()),
+            QueueResource.Dispatched.class)
+        .view();
+  }
+
+  @Override
+  public void stopPushing(String queue) {
+    var unused = server.delete(path(queue) + "/dispatch", QueueResource.Dispatched.class);
+  }
+}

@@ -1,0 +1,86 @@
+package dev.holdfast.operate;
+
+import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.OperatorException;
+import dev.holdfast.contract.operate.Principal;
+import dev.holdfast.contract.operate.WorkerOperator;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.command.AcceptedWorkerCommand;
+import dev.holdfast.model.command.WorkerCommand;
+import dev.holdfast.model.ops.Pause;
+import dev.holdfast.model.ops.ProcessExit;
+import dev.holdfast.queue.Admin;
+import dev.holdfast.queue.JobStore;
+import dev.holdfast.queue.health.WorkerLogs;
+import dev.holdfast.queue.health.WorkerRegistry;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Workers, on the database. */
+final class LocalWorkers implements WorkerOperator {
+  private final Admin admin;
+  private final WorkerRegistry workers;
+  private final Principal caller;
+
+  LocalWorkers(JobStore store, Principal caller) {
+    this.admin = store.admin();
+    this.workers = store.workers();
+    this.caller = caller;
+  }
+
+  private WorkerRegistry workers() {
+    caller.mustSeeEveryTenant("a worker");
+    return workers;
+  }
+
+  @Override
+  public Operator.Workers list() {
+    return new Operator.Workers(
+        admin.workersPause().map(this::shown).orElse(null),
+        workers.readings().fleet(caller.tenant()).all());
+  }
+
+  /** The name of a key, and what an operator says to others, is not for a tenant. */
+  private Pause shown(Pause pause) {
+    return caller.seesEveryTenant() ? pause : new Pause(pause.at(), null, null);
+  }
+
+  @Override
+  public List<ProcessExit> exits(String component, @Nullable String supervisor) {
+    return workers().exits().of(component, supervisor);
+  }
+
+  @Override
+  public LogTail log(String component, String supervisor, LogCursor after) {
+    return workers().logs().read(new WorkerLogs.Name(supervisor, component), after);
+  }
+
+  @Override
+  public List<WorkerCommand> command(
+      String component, @Nullable String supervisor, WorkerCommand.Action action, String reason) {
+    WorkerCommand.Draft draft =
+        new WorkerCommand.Draft(component, supervisor, action, caller.name(), reason);
+    return switch (workers().commands().ask(workers.readings().fleet(null), draft)) {
+      case AcceptedWorkerCommand.Given(var commands) -> commands;
+      case AcceptedWorkerCommand.Unknown(var message) ->
+          throw new OperatorException(OperatorException.Reason.NOT_FOUND, message);
+      case AcceptedWorkerCommand.Refused(var code, var message) ->
+          throw new OperatorException(
+              OperatorException.Reason.of(code).orElse(OperatorException.Reason.REFUSED), message);
+    };
+  }
+
+  @Override
+  public void pauseAll(String reason) {
+    caller.mustSeeEveryTenant("a worker");
+    admin.pauseAllWorkers(new Pause.Draft(caller.name(), reason));
+  }
+
+  @Override
+  public Resumed resumeAll(String reason) {
+    caller.mustSeeEveryTenant("a worker");
+    boolean were = admin.resumeAllWorkers();
+    return new Resumed(were, workers.commands().resumeFailed(caller.name(), reason));
+  }
+}

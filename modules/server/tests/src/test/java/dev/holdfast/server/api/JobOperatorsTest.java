@@ -1,0 +1,162 @@
+package dev.holdfast.server.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.contract.operate.JobDetail;
+import dev.holdfast.contract.operate.JobOperator;
+import dev.holdfast.contract.operate.Operator;
+import dev.holdfast.contract.operate.Selection;
+import dev.holdfast.contract.resource.JobResource;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobEdit;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobFilter;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Jobs are the same to an operator on the database and through a server. */
+class JobOperatorsTest extends OperatorsFixture {
+  private static final JobEdit NOT_JSON = JobEdit.NOTHING.payload(new Json("{"));
+
+  JobOperatorsTest(TestDatabase db) {
+    super(db);
+  }
+
+  @Test
+  void edits_deletes_and_searches_by_tag_have_the_same_answers() {
+    JobId run = JobId.next();
+    for (Operator operator : List.of(direct, remote)) {
+      JobId job = JobId.next();
+      operator
+          .jobs()
+          .enqueue(List.of(Job.of("send", new Json("{}")).id(job).tags("b", "a").run(run, "x")));
+      assertThat(operator.jobs().list(JobFilter.ALL.tag("a").run(run).before(null)))
+          .extracting(JobStatus::id)
+          .contains(job);
+      assertThat(operator.jobs().list(JobFilter.ALL.tag("c"))).isEmpty();
+      assertThat(operator.jobs().find(job).orElseThrow().attributes().tags())
+          .containsExactly("a", "b");
+      JobEdit edit = JobEdit.NOTHING.priority(1).payload(new Json("{\"n\":1}"));
+      JobStatus edited = operator.jobs().edit(job, edit.delay(Duration.ofHours(1)));
+      assertThat(edited).isEqualTo(operator.jobs().find(job).orElseThrow());
+      assertThat(edited.priority()).isEqualTo(1);
+      assertThat(edited.runAt()).isAfter(Instant.now().plus(Duration.ofMinutes(50)));
+      assertThat(edited.payload().text()).contains("1");
+      JobId waiting =
+          operator.jobs().enqueue(List.of(Job.of("next").dependsOn(job))).getFirst().id();
+      refuses(operator, it -> it.jobs().delete(job), "JOB_AWAITED in PENDING: ");
+      assertThat(operator.jobs().delete(waiting)).isEqualTo(JobState.WAITING);
+      operator.jobs().cancel(job, false, "enough");
+      refuses(operator, it -> it.jobs().edit(job, edit), "JOB_ALREADY_TERMINAL in CANCELLED: ");
+      assertThat(operator.jobs().delete(job)).isEqualTo(JobState.CANCELLED);
+      refuses(operator, it -> it.jobs().delete(job), "NOT_FOUND: ");
+      refuses(operator, it -> it.jobs().edit(job, edit), "NOT_FOUND: ");
+    }
+    JobId other = direct.jobs().enqueue(List.of(Job.of("send"))).getFirst().id();
+    for (Operator operator : List.of(direct, remote)) {
+      refuses(operator, it -> it.jobs().edit(other, NOT_JSON), "PAYLOAD_NOT_JSON: ");
+    }
+  }
+
+  @Test
+  void a_running_job_is_neither_edited_nor_deleted() {
+    JobId job = enqueued();
+    leased();
+    bothRefuse(
+        operator -> operator.jobs().edit(job, JobEdit.NOTHING.priority(1)),
+        "JOB_RUNNING in RUNNING: ");
+    bothRefuse(operator -> operator.jobs().delete(job), "JOB_RUNNING in RUNNING: ");
+  }
+
+  @Test
+  void a_job_is_shown_with_the_same_parts() {
+    JobId job = enqueued();
+    callback(
+            leased(),
+            "completed",
+            failedBody(
+                1,
+                Map.of("category", "USER_CODE", "code", "X", "message", "no", "retryable", false)))
+        .ok();
+    Set<JobDetail.Part> all = EnumSet.allOf(JobDetail.Part.class);
+    assertThat(
+            both(operator ->
+                    Wire.text(
+                        JobResource.Detail.of(operator.jobs().show(job, all).orElseThrow(), all)))
+                .value()
+                .toString())
+        .contains("\"events\":[{", "\"receivedAt\":", "\"code\":\"X\"", "\"dependencies\":{");
+  }
+
+  @Test
+  void many_jobs_are_counted_retried_and_cancelled_by_a_filter_page_by_page() {
+    for (Operator operator : List.of(direct, remote)) {
+      List<Job> jobs =
+          Stream.generate(() -> Job.of("bulk").queue("bulk")).limit(JobFilter.MOST + 1).toList();
+      operator.jobs().enqueue(jobs);
+      JobFilter filter = JobFilter.ALL.kind("bulk");
+      assertThat(operator.jobs().count(filter.states(JobState.ACTIVE)).count())
+          .isEqualTo(jobs.size());
+      JobOperator.Cancelled first =
+          operator.jobs().cancel(new Selection.Matching(filter, null), false, "enough");
+      JobOperator.Cancelled second =
+          operator.jobs().cancel(new Selection.Matching(filter, first.next()), false, "enough");
+      assertThat(first.cancelled()).isEqualTo(JobFilter.MOST);
+      assertThat(second).isEqualTo(new JobOperator.Cancelled(1, 0, 0, 0, 0, null));
+      JobFilter cancelled = filter.states(EnumSet.of(JobState.CANCELLED));
+      JobOperator.Retried again = operator.jobs().retry(new Selection.Matching(cancelled, null));
+      assertThat(operator.jobs().retry(new Selection.Matching(cancelled, again.next())).retried())
+          .isEqualTo(1);
+      db.sql("DELETE FROM holdfast.job WHERE kind = 'bulk'");
+    }
+    bothRefuse(
+        operator ->
+            operator
+                .jobs()
+                .retry(
+                    new Selection.Matching(
+                        JobFilter.ALL.states(EnumSet.of(JobState.SUCCEEDED)), null)),
+        "only FAILED and CANCELLED jobs can be retried");
+  }
+
+  @Test
+  void a_job_that_has_ended_is_not_cancelled() {
+    JobId job = enqueued();
+    direct.jobs().cancel(job, false, "why");
+    bothRefuse(
+        operator -> operator.jobs().cancel(job, false, "why"),
+        "JOB_ALREADY_TERMINAL in CANCELLED: ");
+  }
+
+  @Test
+  void unknown_jobs_have_the_same_answers() {
+    JobId none = JobId.next();
+    both(operator -> operator.jobs().find(none));
+    both(operator -> operator.jobs().show(none, JobDetail.Part.EVENTS));
+    both(operator -> operator.jobs().step(none, "build"));
+    both(operator -> operator.jobs().patch(none, null));
+    both(operator -> operator.jobs().retry(new Selection.Ids(List.of(none))));
+    for (Function<Operator, ?> act :
+        Stream.<Function<Operator, ?>>of(
+                operator -> operator.jobs().cancel(none, true, "why"),
+                operator -> operator.jobs().edit(none, JobEdit.NOTHING.priority(1)),
+                operator -> operator.jobs().delete(none),
+                operator -> operator.jobs().command(none, CommandAction.PAUSE, null, "why"))
+            .toList()) {
+      bothRefuse(act, "NOT_FOUND: there is no job " + none);
+    }
+  }
+}
