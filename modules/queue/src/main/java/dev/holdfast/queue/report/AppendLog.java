@@ -17,8 +17,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * Adds lines to an attempt's log, for workers that send lines and count no pieces. Lines that were
  * taken before are passed over, where the worker says which they are.
+ *
+ * <p>A worker may send the last lines after it has reported the end, for as long as no other
+ * attempt has begun: they change nothing but the log. An attempt that was taken from its worker
+ * writes nothing, so that the worker learns of it.
  */
 public final class AppendLog {
+  private static final Sql HAS_REPORTED_ITS_END =
+      Sql.of(
+          """
+          SELECT j.id FROM holdfast.job j
+            JOIN holdfast.completion c ON c.job_id = j.id AND c.attempt = j.attempt
+           WHERE j.id = :job AND j.attempt = :attempt
+             FOR NO KEY UPDATE OF j
+          """);
+
   private static final Sql LAST =
       Sql.of(
           """
@@ -42,7 +55,8 @@ public final class AppendLog {
   public static Ack write(Connection connection, LogLines reported) throws SQLException {
     Lease lease = reported.lease();
     // Locked, so that lines which are sent at the same moment are appended one after the other.
-    if (!FenceSql.hold(connection, lease)) {
+    if (!FenceSql.hold(connection, lease)
+        && !HAS_REPORTED_ITS_END.on(connection).lease(lease).found()) {
       return Ack.LEASE_LOST;
     }
     @Nullable End end =
@@ -63,7 +77,7 @@ public final class AppendLog {
             : pieces(lease, end == null ? null : end.piece(), reported, fresh);
     if (!pieces.isEmpty()) {
       Set<Lease> unused =
-          Log.all(
+          Log.fenced(
               connection,
               pieces.subList(Math.max(0, pieces.size() - Limits.LOG_PIECES), pieces.size()));
       COUNT

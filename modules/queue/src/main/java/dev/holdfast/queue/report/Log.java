@@ -23,9 +23,8 @@ public final class Log {
   // perhaps, is not waited for. An attempt that loses its lease at this very moment leaves a piece
   // under its own number, which is what it printed. A piece that comes late, after a newer form of
   // itself, is shorter and changes nothing.
-  private static final Sql WRITE =
-      Sql.of(
-          """
+  private static final String WRITE =
+      """
       WITH input AS (
         SELECT DISTINCT ON (id, attempt, piece) id, attempt, piece, text
           FROM unnest(:jobs::uuid[], :attempts::int4[], :pieces::int4[], :texts::text[])
@@ -35,7 +34,7 @@ public final class Log {
         SELECT j.id, j.attempt
           FROM holdfast.job j
           JOIN (SELECT DISTINCT id, attempt FROM input) t ON t.id = j.id AND t.attempt = j.attempt
-         WHERE ${running}
+         WHERE ${may}
       ), ranked AS MATERIALIZED (
         SELECT id, attempt, piece, text,
                dense_rank() OVER (PARTITION BY id ORDER BY attempt DESC, piece DESC) AS age
@@ -58,9 +57,10 @@ public final class Log {
            AND l.job_id = r.id AND l.attempt = r.attempt AND l.piece = r.piece
       )
       SELECT id, attempt FROM held
-      """,
-          "running",
-          FenceSql.isRunning("j"));
+      """;
+
+  private static final Sql OF_RUNNING = Sql.of(WRITE, "may", FenceSql.isRunning("j"));
+  private static final Sql FENCED = Sql.of(WRITE, "may", "true");
 
   private static final Sql READ =
       Sql.of(
@@ -83,10 +83,19 @@ public final class Log {
 
   /** The leases whose pieces were taken. */
   public static Set<Lease> all(Connection connection, List<Report.Log> pieces) throws SQLException {
+    return write(OF_RUNNING, connection, pieces);
+  }
+
+  /** For a caller that has locked the jobs and knows that these attempts may write. */
+  static Set<Lease> fenced(Connection connection, List<Report.Log> pieces) throws SQLException {
+    return write(FENCED, connection, pieces);
+  }
+
+  private static Set<Lease> write(Sql sql, Connection connection, List<Report.Log> pieces)
+      throws SQLException {
     List<Lease> leases = pieces.stream().map(Report.Log::lease).toList();
     return new HashSet<>(
-        WRITE
-            .on(connection)
+        sql.on(connection)
             .leases(leases)
             .array("pieces", "int4", pieces, Report.Log::piece)
             .array("texts", "text", pieces, Report.Log::text)

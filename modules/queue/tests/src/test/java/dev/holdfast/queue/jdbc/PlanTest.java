@@ -259,7 +259,6 @@ class PlanTest extends QueueFixture {
     Map<String, Consumer<JobStore>> verbs = new LinkedHashMap<>();
     verbs.put("progress", q -> q.jobs().report(List.of(new Report.Progress(one, 1, null))));
     verbs.put("log", q -> q.jobs().report(List.of(new Report.Log(one, 1, "a line"))));
-    verbs.put("start", q -> q.jobs().heartbeat(List.of(one), Map.of(one, "w9")));
     verbs.put(
         "publish",
         q ->

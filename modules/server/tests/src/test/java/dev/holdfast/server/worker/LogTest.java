@@ -12,7 +12,9 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -160,9 +162,48 @@ public class LogTest extends ServerTest {
     callback(task, "log", Map.of("attempt", 2, "lines", List.of("x"))).is(403, "token_scope");
     callback(task, "log", Map.of("attempt", 1, "attemptId", "another", "lines", List.of("x")))
         .is(409, "attempt_mismatch");
-    callback(task, "completed", Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED"))
+    assertThat(client.get(path(task), null).ok().get("parts")).isEmpty();
+  }
+
+  private static Map<String, Object> end(String outcome, Map<String, ?> more) {
+    Map<String, Object> end =
+        new HashMap<>(Map.of("attempt", 1, "workerId", "w1", "outcome", outcome));
+    end.putAll(more);
+    return end;
+  }
+
+  @Test
+  void the_last_lines_may_come_after_the_end_that_the_worker_has_reported() {
+    enqueued();
+    JsonNode task = leased();
+    callback(task, "log", lines(1, "one")).ok();
+    callback(task, "completed", end("SUCCEEDED", Map.of())).ok();
+    callback(task, "log", lines(2, "two", "three")).ok();
+    callback(task, "log", lines(3, "three", "four")).ok();
+    assertThat(text(task)).isEqualTo("one\ntwo\nthree\nfour\n");
+    enqueued();
+    JsonNode failing = leased();
+    Map<String, ?> busy = Map.of("category", "INFRASTRUCTURE", "message", "busy");
+    callback(failing, "completed", end("FAILED", Map.of("error", busy))).ok();
+    callback(failing, "log", lines(1, "before the next attempt")).ok();
+    db.sql("UPDATE holdfast.job SET run_at = now(), state = 'PENDING' WHERE state = 'RETRYING'");
+    assertThat(leased().get("attempt").asInt()).isEqualTo(2);
+    callback(failing, "log", lines(2, "too late")).is(409, "attempt_mismatch");
+    assertThat(text(failing)).isEqualTo("before the next attempt\n");
+  }
+
+  @Test
+  void an_attempt_that_was_taken_from_its_worker_or_given_back_writes_no_line() {
+    JobId lost = enqueued();
+    JsonNode task = leased();
+    db.expireLeases();
+    assertThat(holdfast.store().maintenance().reap(Duration.ZERO).requeued()).containsExactly(lost);
+    assertThat(state(lost)).isEqualTo("PENDING");
+    callback(task, "log", lines(1, "late")).is(410, "task_expired");
+    JsonNode again = leased();
+    callback(again, "completed", Map.of("attempt", 2, "workerId", "w1", "outcome", "RELEASED"))
         .ok();
-    callback(task, "log", lines(1, "late")).is(409, "task_already_terminal");
+    callback(again, "log", Map.of("attempt", 2, "lines", List.of("late"))).is(410, "task_expired");
     assertThat(client.get(path(task), null).ok().get("parts")).isEmpty();
   }
 
