@@ -1,10 +1,14 @@
 package dev.holdfast.simulation;
 
 import dev.holdfast.simulation.kernel.SimulationLoader;
+import dev.holdfast.simulation.supervision.Child;
+import dev.holdfast.simulation.supervision.NoFile;
+import dev.holdfast.simulation.supervision.Registry;
 import dev.holdfast.simulation.trace.Outcome;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -12,26 +16,8 @@ import java.util.Map;
 public final class Simulator {
   private static final String SCENARIOS = "dev.holdfast.simulation.scenario.";
 
-  private static final String HEALTH = "dev/holdfast/queue/health/";
-  private static final String REGISTRY = "dev/holdfast/simulation/supervision/Registry";
-
   /** What a simulated supervisor has instead of its database and its processes. */
-  static final Map<String, String> SUPERVISION =
-      Map.ofEntries(
-          Map.entry(HEALTH + "WorkerRegistry", REGISTRY),
-          Map.entry(HEALTH + "WorkerProcesses", REGISTRY + "$Processes"),
-          Map.entry(HEALTH + "WorkerProcesses$Place", REGISTRY + "$Place"),
-          Map.entry(HEALTH + "Supervisors", REGISTRY + "$Names"),
-          Map.entry(HEALTH + "Supervisors$Supervising", REGISTRY + "$Supervising"),
-          Map.entry(HEALTH + "Supervisors$Known", REGISTRY + "$Known"),
-          Map.entry(HEALTH + "WorkerReadings", REGISTRY + "$Readings"),
-          Map.entry(HEALTH + "WorkerCommands", REGISTRY + "$Commands"),
-          Map.entry(HEALTH + "ProcessRecovery", REGISTRY + "$Recovery"),
-          Map.entry(HEALTH + "WorkerLogs", REGISTRY + "$Logs"),
-          Map.entry(HEALTH + "WorkerLogs$Name", REGISTRY + "$LogName"),
-          Map.entry("dev/holdfast/process/Companion", "dev/holdfast/simulation/supervision/Child"),
-          Map.entry(
-              "dev/holdfast/process/RollingFile", "dev/holdfast/simulation/supervision/NoFile"));
+  static final Map<String, String> SUPERVISION = supervision();
 
   private final String name;
   private final SimulationLoader loader;
@@ -46,6 +32,30 @@ public final class Simulator {
     } catch (ReflectiveOperationException missing) {
       throw new IllegalStateException(missing);
     }
+  }
+
+  private static Map<String, String> supervision() {
+    Map<String, String> instead = new HashMap<>();
+    instead.put(original("queue.health.WorkerRegistry"), internal(Registry.class));
+    instead.put(original("process.Companion"), internal(Child.class));
+    instead.put(original("process.RollingFile"), internal(NoFile.class));
+    nested(Registry.class, original("queue.health."), instead);
+    return instead;
+  }
+
+  private static void nested(Class<?> type, String prefix, Map<String, String> instead) {
+    for (Class<?> each : type.getDeclaredClasses()) {
+      instead.put(prefix + each.getSimpleName(), internal(each));
+      nested(each, prefix + each.getSimpleName() + "$", instead);
+    }
+  }
+
+  private static String original(String name) {
+    return ("dev.holdfast." + name).replace('.', '/');
+  }
+
+  private static String internal(Class<?> type) {
+    return type.getName().replace('.', '/');
   }
 
   /**

@@ -1,7 +1,6 @@
 package dev.holdfast.simulation.compare;
 
 import ch.qos.logback.classic.Level;
-import dev.holdfast.queue.JobStore;
 import dev.holdfast.simulation.queue.ModelQueue;
 import dev.holdfast.simulation.queue.PlainCodec;
 import dev.holdfast.simulation.queue.Verb;
@@ -9,12 +8,8 @@ import dev.holdfast.simulation.queue.VerbText;
 import dev.holdfast.simulation.trace.Call;
 import dev.holdfast.testkit.TestDatabase;
 import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -25,14 +20,6 @@ import org.slf4j.LoggerFactory;
 public final class Comparison implements AutoCloseable {
   private static final int ROWS_EVERY = 16;
   private static final int LINES = 30;
-
-  private static final String EMPTY =
-      """
-      TRUNCATE holdfast.job, holdfast.claim, holdfast.queue, holdfast.event, holdfast.attempt,
-               holdfast.step, holdfast.artifact CASCADE;
-      UPDATE virtual.clock SET at = '%1$s', started_at = '%1$s'::timestamptz - interval '1 day'
-      """
-          .formatted(VirtualClock.BEGIN);
 
   private static final String DEADLOCKS =
       """
@@ -45,28 +32,20 @@ public final class Comparison implements AutoCloseable {
        WHERE datname = current_database() AND wait_event_type = 'Lock'
       """;
 
-  private final TestDatabase database;
-  private final DataSource dataSource;
-  private final VirtualClock clock;
+  private final TestDatabase database = TestDatabase.fresh();
 
-  public Comparison() throws SQLException {
+  public Comparison() {
     ((ch.qos.logback.classic.Logger) LoggerFactory.getLogger("dev.holdfast")).setLevel(Level.OFF);
-    this.database = TestDatabase.fresh();
     // The pool is opened after the clock is there: its connections must all see it.
-    try (Connection connection = database.connection()) {
-      VirtualClock.prepare(connection);
-    }
-    this.dataSource = database.dataSource();
-    this.clock = new VirtualClock(dataSource);
+    VirtualClock.prepare(database);
   }
 
   /** What differs first, with the calls before it; null when nothing does. */
-  public @Nullable String differs(List<Call> calls) throws SQLException {
+  public @Nullable String differs(List<Call> calls) {
     long[] now = {0};
     ModelQueue model = new ModelQueue(new PlainCodec(), () -> now[0]);
-    try (JobStore store = open()) {
-      PostgresQueue postgres = postgres(store);
-      empty();
+    try (PostgresQueue postgres = open()) {
+      postgres.empty();
       List<String> before = new ArrayList<>();
       for (int i = 0; i < calls.size(); i++) {
         Call call = calls.get(i);
@@ -95,44 +74,22 @@ public final class Comparison implements AutoCloseable {
     }
   }
 
-  /**
-   * A queue whose claims are in batches as soon as there is more than one. The model knows no
-   * cursor: where claims cost no time, each of them is due for a full index scan.
-   */
-  JobStore open() {
-    return new JobStore(
-        dataSource, new PlainCodec(), JobStore.Options.DEFAULT.batchFrom(1).nanos(() -> 0));
+  PostgresQueue open() {
+    return new PostgresQueue(database);
   }
 
-  PostgresQueue postgres(JobStore store) {
-    return new PostgresQueue(store, dataSource, clock);
-  }
-
-  void empty() throws SQLException {
-    execute(EMPTY);
-  }
-
-  Connection connection() throws SQLException {
-    return dataSource.getConnection();
+  Connection connection() {
+    return database.connection();
   }
 
   /** How often the server had to end a statement because two waited for each other. */
-  long deadlocks() throws SQLException {
-    return number(DEADLOCKS);
+  long deadlocks() {
+    return database.count(DEADLOCKS);
   }
 
   /** How many statements wait for a lock. */
-  long waiting() throws SQLException {
-    return number(WAITING);
-  }
-
-  private long number(String sql) throws SQLException {
-    try (Connection connection = connection();
-        Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery(sql)) {
-      row.next();
-      return row.getLong(1);
-    }
+  long waiting() {
+    return database.count(WAITING);
   }
 
   private static @Nullable String differingRow(List<String> model, List<String> postgres) {
@@ -149,13 +106,6 @@ public final class Comparison implements AutoCloseable {
   private static String shown(List<String> before, String... differs) {
     List<String> last = before.subList(Math.max(0, before.size() - LINES), before.size());
     return String.join("\n", last) + "\n" + String.join("\n", differs);
-  }
-
-  private void execute(String sql) throws SQLException {
-    try (Connection connection = dataSource.getConnection();
-        Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    }
   }
 
   @Override

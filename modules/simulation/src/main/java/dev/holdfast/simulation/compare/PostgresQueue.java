@@ -10,21 +10,20 @@ import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.recover.ReapResult;
 import dev.holdfast.simulation.queue.Interpreter;
 import dev.holdfast.simulation.queue.JobSpec;
+import dev.holdfast.simulation.queue.PlainCodec;
 import dev.holdfast.simulation.queue.Verb;
 import dev.holdfast.simulation.queue.VerbText;
+import dev.holdfast.testkit.TestDatabase;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import javax.sql.DataSource;
 
 /** The real queue, whose database has a {@link VirtualClock}. */
-final class PostgresQueue implements Interpreter {
+final class PostgresQueue implements Interpreter, AutoCloseable {
   // In the form of the model's rows; times as microseconds since the run began.
   private static final String ROWS =
       """
@@ -50,27 +49,48 @@ final class PostgresQueue implements Interpreter {
                                       FROM holdfast.step s WHERE s.job_id = j.id), '')
           || ' artifacts=' || coalesce((SELECT string_agg(f.name, ',' ORDER BY f.name)
                                           FROM holdfast.artifact f WHERE f.job_id = j.id), '')
+             AS row
         FROM holdfast.job j
        ORDER BY j.id
       """;
 
   private static final int MOST_PAGES = 100;
 
+  private static final String EMPTY =
+      """
+      TRUNCATE holdfast.job, holdfast.claim, holdfast.queue, holdfast.event, holdfast.attempt,
+               holdfast.step, holdfast.artifact CASCADE;
+      UPDATE virtual.clock SET at = '%1$s', started_at = '%1$s'::timestamptz - interval '1 day'
+      """
+          .formatted(VirtualClock.BEGIN);
+
+  private final TestDatabase database;
   private final JobStore store;
-  private final DataSource dataSource;
-  private final VirtualClock clock;
   private final List<Connection> open = new ArrayList<>();
   private long now;
 
-  PostgresQueue(JobStore store, DataSource dataSource, VirtualClock clock) {
-    this.store = store;
-    this.dataSource = dataSource;
-    this.clock = clock;
+  /**
+   * Its claims are in batches as soon as there is more than one. The model knows no cursor: where
+   * claims cost no time, each of them is due for a full index scan.
+   */
+  PostgresQueue(TestDatabase database) {
+    this.database = database;
+    this.store =
+        new JobStore(
+            database.dataSource(),
+            new PlainCodec(),
+            JobStore.Options.DEFAULT.batchFrom(1).nanos(() -> 0));
+  }
+
+  /** As at the beginning of a run. */
+  void empty() {
+    database.sql(EMPTY);
+    now = 0;
   }
 
   void time(long micros) {
     if (micros != now) {
-      clock.set(micros);
+      database.sql("UPDATE virtual.clock SET at = ?", VirtualClock.at(micros));
       now = micros;
     }
   }
@@ -119,7 +139,7 @@ final class PostgresQueue implements Interpreter {
 
   private Verb.Done begin(Job job) {
     try {
-      Connection connection = dataSource.getConnection();
+      Connection connection = database.connection();
       connection.setAutoCommit(false);
       open.add(connection);
       return done(store.jobs().enqueue(connection, List.of(job)));
@@ -132,7 +152,6 @@ final class PostgresQueue implements Interpreter {
     try {
       for (Connection connection : open) {
         connection.commit();
-        connection.setAutoCommit(true);
         connection.close();
       }
       open.clear();
@@ -148,8 +167,7 @@ final class PostgresQueue implements Interpreter {
   }
 
   private Verb.Done restarted() {
-    clock.startedAt(now);
-    return Verb.Done.DONE;
+    return done(database.sql("UPDATE virtual.clock SET started_at = ?", VirtualClock.at(now)));
   }
 
   /** As the library's own source does it. */
@@ -174,16 +192,11 @@ final class PostgresQueue implements Interpreter {
   List<String> rows() {
     // Jobs in batches get rows of their own first.
     Object unused = store.queries().statistics();
-    try (Connection connection = dataSource.getConnection();
-        Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery(ROWS)) {
-      List<String> rows = new ArrayList<>();
-      while (row.next()) {
-        rows.add(row.getString(1));
-      }
-      return rows;
-    } catch (SQLException trouble) {
-      throw new IllegalStateException(trouble);
-    }
+    return database.query(ROWS).stream().map(row -> String.valueOf(row.get("row"))).toList();
+  }
+
+  @Override
+  public void close() {
+    store.close();
   }
 }

@@ -6,7 +6,6 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.queue.JobStore;
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.queue.JobSpec;
 import dev.holdfast.simulation.queue.ModelQueue;
@@ -52,8 +51,7 @@ public final class Races {
 
   /** What went wrong first in so many rounds; null when nothing did. */
   public @Nullable String differs(long seed, int rounds) throws Exception {
-    try (JobStore store = on.open()) {
-      PostgresQueue postgres = on.postgres(store);
+    try (PostgresQueue postgres = on.open()) {
       for (int round = 0; round < rounds; round++) {
         String wrong = round(Scheduler.randomOf(seed + round), postgres);
         if (wrong != null) {
@@ -69,8 +67,7 @@ public final class Races {
   }
 
   private @Nullable String round(Random random, PostgresQueue postgres) throws Exception {
-    on.empty();
-    postgres.time(0);
+    postgres.empty();
     postgres.time(BEGIN);
     List<Verb<?>> before = before(random);
     before.forEach(postgres::answer);
@@ -207,7 +204,6 @@ public final class Races {
       start.await();
       awaitBoth(first, second);
       holder.commit();
-      holder.setAutoCommit(true);
     }
     return List.of(first.get(), second.get());
   }

@@ -1,13 +1,9 @@
 package dev.holdfast.simulation.compare;
 
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
-import java.sql.Statement;
+import dev.holdfast.testkit.TestDatabase;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
-import javax.sql.DataSource;
 
 /**
  * Virtual time in PostgreSQL. Functions of a schema that comes before pg_catalog in the search path
@@ -43,36 +39,16 @@ final class VirtualClock {
       """
           .formatted(BEGIN);
 
-  private final DataSource dataSource;
-
-  VirtualClock(DataSource dataSource) {
-    this.dataSource = dataSource;
-  }
+  private VirtualClock() {}
 
   /** For connections that are opened after this. */
-  static void prepare(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(SET_UP);
-    }
+  static void prepare(TestDatabase database) {
+    database.sql(SET_UP);
   }
 
-  void set(long micros) {
-    write("UPDATE virtual.clock SET at = ?", micros);
-  }
-
-  /** The server says that it was started at this time. */
-  void startedAt(long micros) {
-    write("UPDATE virtual.clock SET started_at = ?", micros);
-  }
-
-  private void write(String sql, long micros) {
-    try (Connection connection = dataSource.getConnection();
-        PreparedStatement statement = connection.prepareStatement(sql)) {
-      statement.setObject(1, OffsetDateTime.ofInstant(moment(micros), ZoneOffset.UTC));
-      statement.executeUpdate();
-    } catch (SQLException trouble) {
-      throw new IllegalStateException(trouble);
-    }
+  /** As an argument of a statement. */
+  static OffsetDateTime at(long micros) {
+    return moment(micros).atOffset(ZoneOffset.UTC);
   }
 
   static Instant moment(long micros) {

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -13,6 +14,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,16 +89,36 @@ public final class Calls {
   }
 
   private static void sleepNanos(long nanos) throws InterruptedException {
+    boolean unused = await(() -> false, nanos);
+  }
+
+  /** Until it holds, and whoever makes it hold unparks this thread; or until the time is over. */
+  static boolean await(BooleanSupplier holds, long nanos) throws InterruptedException {
     long until = nanoTime() + nanos;
     while (true) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
       }
+      if (holds.getAsBoolean()) {
+        return true;
+      }
       long left = until - nanoTime();
       if (left <= 0) {
-        return;
+        return false;
       }
       parkNanos(left);
+    }
+  }
+
+  /** The same among the threads that are unparked by what they wait for. */
+  static boolean await(List<Thread> waiting, BooleanSupplier holds, long nanos)
+      throws InterruptedException {
+    Thread me = Thread.currentThread();
+    waiting.add(me);
+    try {
+      return await(holds, nanos);
+    } finally {
+      waiting.remove(me);
     }
   }
 
@@ -120,16 +142,8 @@ public final class Calls {
     Thread waiting = Thread.currentThread();
     CompletableFuture<?> unused =
         future.whenComplete((value, thrown) -> LockSupport.unpark(waiting));
-    long until = nanoTime() + unit.toNanos(time);
-    while (!future.isDone()) {
-      if (Thread.interrupted()) {
-        throw new InterruptedException();
-      }
-      long left = until - nanoTime();
-      if (left <= 0) {
-        throw new TimeoutException();
-      }
-      parkNanos(left);
+    if (!future.isDone() && !await(future::isDone, unit.toNanos(time))) {
+      throw new TimeoutException();
     }
     return future.get();
   }

@@ -30,26 +30,6 @@ public final class Latch {
   }
 
   public boolean await(long time, TimeUnit unit) throws InterruptedException {
-    Thread me = Thread.currentThread();
-    long until = Calls.nanoTime() + unit.toNanos(time);
-    waiting.add(me);
-    try {
-      while (count > 0) {
-        if (Thread.interrupted()) {
-          throw new InterruptedException();
-        }
-        long left = until - Calls.nanoTime();
-        if (left <= 0) {
-          return false;
-        }
-        Calls.parkNanos(left);
-      }
-      if (Thread.interrupted()) {
-        throw new InterruptedException();
-      }
-      return true;
-    } finally {
-      waiting.remove(me);
-    }
+    return Calls.await(waiting, () -> count == 0, unit.toNanos(time));
   }
 }

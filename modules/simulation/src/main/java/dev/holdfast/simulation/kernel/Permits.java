@@ -27,26 +27,8 @@ public final class Permits {
   }
 
   public boolean tryAcquire(long time, TimeUnit unit) throws InterruptedException {
-    Thread me = Thread.currentThread();
-    long until = Calls.nanoTime() + unit.toNanos(time);
-    waiting.add(me);
-    try {
-      while (true) {
-        if (Thread.interrupted()) {
-          throw new InterruptedException();
-        }
-        if (permits > 0) {
-          permits--;
-          return true;
-        }
-        long left = until - Calls.nanoTime();
-        if (left <= 0) {
-          return false;
-        }
-        Calls.parkNanos(left);
-      }
-    } finally {
-      waiting.remove(me);
-    }
+    boolean acquired = Calls.await(waiting, () -> permits > 0, unit.toNanos(time));
+    permits -= acquired ? 1 : 0;
+    return acquired;
   }
 }

@@ -3,14 +3,17 @@ package dev.holdfast.simulation.planted;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.StringWriter;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 
@@ -34,36 +37,27 @@ public record PlantedFault(String name, String what, Tool foundBy, List<Change> 
     SERVER
   }
 
+  private static final String PATCH = ".patch";
+
   /** Text that is replaced in a source. */
   record Change(String file, String before, String after) {}
 
-  private static final List<String> NAMES =
-      List.of(
-          "no-fence-in-settle",
-          "reap-by-id-only",
-          "attempt-lowered-on-retry",
-          "crash-not-counted",
-          "no-warm-up-after-an-outage",
-          "slot-released-twice",
-          "unsorted-batch",
-          "late-commits-skipped-by-the-cursor",
-          "token-not-bound-to-the-attempt",
-          "gap-in-sse",
-          "artifact-after-lease-loss",
-          "scrubber-off-for-one-sink",
-          "batch-settle-without-its-claim",
-          "lease-loss-not-told",
-          "cancel-not-told",
-          "claim-with-a-short-lease",
-          "strict-kind-released",
-          "not-released-at-the-end");
-
+  /** The patches beside this class. */
   public static List<PlantedFault> all() {
-    return NAMES.stream().map(PlantedFault::named).toList();
+    try (Stream<Path> files = Files.list(Path.of(PlantedFault.class.getResource(".").toURI()))) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> name.endsWith(PATCH))
+          .map(name -> named(name.substring(0, name.length() - PATCH.length())))
+          .sorted(Comparator.comparing(PlantedFault::name))
+          .toList();
+    } catch (IOException | URISyntaxException unreadable) {
+      throw new IllegalStateException(unreadable);
+    }
   }
 
   public static PlantedFault named(String name) {
-    try (InputStream in = PlantedFault.class.getResourceAsStream(name + ".patch")) {
+    try (InputStream in = PlantedFault.class.getResourceAsStream(name + PATCH)) {
       return parse(
           name,
           new String(Objects.requireNonNull(in, name).readAllBytes(), StandardCharsets.UTF_8));

@@ -1,59 +1,42 @@
 package dev.holdfast.simulation.queue;
 
+import com.fasterxml.jackson.annotation.JsonRawValue;
+import com.fasterxml.jackson.annotation.JsonValue;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
-import java.util.Collection;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
-/** Texts, numbers, lists and maps as JSON, the same in every run; reads texts only. */
+/** The same text for the same value in every run. */
 public final class PlainCodec implements Codec {
+  private static final JsonMapper JSON =
+      JsonMapper.builder()
+          .enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
+          .addMixIn(Json.class, AsItIs.class)
+          .build();
+
+  private interface AsItIs {
+    @JsonValue
+    @JsonRawValue
+    String text();
+  }
+
   @Override
   public Json encode(Object value) {
-    return new Json(text(value));
-  }
-
-  private static String text(@Nullable Object value) {
-    return switch (value) {
-      case null -> "null";
-      case Json json -> json.text();
-      case Number number -> number.toString();
-      case Boolean bool -> bool.toString();
-      case Map<?, ?> map ->
-          new TreeMap<Object, Object>(map)
-              .entrySet().stream()
-                  .map(each -> quoted(each.getKey()) + ":" + text(each.getValue()))
-                  .collect(Collectors.joining(",", "{", "}"));
-      case Collection<?> all ->
-          all.stream().map(PlainCodec::text).collect(Collectors.joining(",", "[", "]"));
-      default -> quoted(value);
-    };
-  }
-
-  private static String quoted(Object value) {
-    String plain = value.toString();
-    StringBuilder text = new StringBuilder("\"");
-    for (int i = 0; i < plain.length(); i++) {
-      char c = plain.charAt(i);
-      if (c == '"' || c == '\\') {
-        text.append('\\').append(c);
-      } else if (c < ' ') {
-        text.append("\\u%04x".formatted((int) c));
-      } else {
-        text.append(c);
-      }
+    try {
+      return new Json(JSON.writeValueAsString(value));
+    } catch (JsonProcessingException unfit) {
+      throw new IllegalArgumentException(unfit);
     }
-    return text.append('"').toString();
   }
 
   @Override
   public <T> T decode(Json json, Class<T> type) {
-    String text = json.text().strip();
-    return type.cast(
-        text.startsWith("\"")
-            ? text.substring(1, text.length() - 1).replace("\\\"", "\"").replace("\\\\", "\\")
-            : text);
+    try {
+      return JSON.readValue(json.text(), type);
+    } catch (JsonProcessingException malformed) {
+      throw new IllegalArgumentException(malformed);
+    }
   }
 }

@@ -13,34 +13,38 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Stands for {@code WorkerRegistry}; the classes in it stand for those that it gives out. */
+/**
+ * Stands for {@code WorkerRegistry}; the classes in it stand for those of the same name in its
+ * package.
+ */
 public final class Registry {
-  public Processes processes() {
-    return new Processes();
+  public WorkerProcesses processes() {
+    return new WorkerProcesses();
   }
 
-  public Names supervisors() {
-    return new Names();
+  public Supervisors supervisors() {
+    return new Supervisors();
   }
 
-  public Readings readings() {
-    return new Readings();
+  public WorkerReadings readings() {
+    return new WorkerReadings();
   }
 
-  public Commands commands() {
-    return new Commands();
+  public WorkerCommands commands() {
+    return new WorkerCommands();
   }
 
-  public Recovery recovery() {
-    return new Recovery();
+  public ProcessRecovery recovery() {
+    return new ProcessRecovery();
   }
 
-  public Logs logs() {
-    return new Logs();
+  public WorkerLogs logs() {
+    return new WorkerLogs();
   }
 
-  /** Stands for {@code WorkerProcesses}. */
-  public static final class Processes {
+  public static final class WorkerProcesses {
+    public record Place(String supervisor, String component, int incarnation) {}
+
     private static Database.@Nullable Row at(Place place) {
       Database.Row row = Database.current().rows.get(place.component());
       return row == null || row.incarnation != place.incarnation() ? null : row;
@@ -129,11 +133,12 @@ public final class Registry {
     }
   }
 
-  /** Stands for {@code WorkerProcesses.Place}. */
-  public record Place(String supervisor, String component, int incarnation) {}
+  /** The name is free. */
+  public static final class Supervisors {
+    public record Supervising(String name, String host, long pid, Instant processStartedAt) {}
 
-  /** Stands for {@code Supervisors}: the name is free. */
-  public static final class Names {
+    public record Known(Supervising supervising, Duration silentFor) {}
+
     public Optional<Known> find(String name) {
       return Database.current().call("find", Optional::empty);
     }
@@ -155,22 +160,14 @@ public final class Registry {
     }
   }
 
-  /** Stands for {@code Supervisors.Supervising}. */
-  public record Supervising(String name, String host, long pid, Instant processStartedAt) {}
-
-  /** Stands for {@code Supervisors.Known}. */
-  public record Known(Supervising supervising, Duration silentFor) {}
-
-  /** Stands for {@code WorkerReadings}. */
-  public static final class Readings {
+  public static final class WorkerReadings {
     public List<WorkerHealth> of(String supervisor) {
       Database database = Database.current();
       return database.call("read", () -> database.read(supervisor));
     }
   }
 
-  /** Stands for {@code WorkerCommands}. */
-  public static final class Commands {
+  public static final class WorkerCommands {
     public List<WorkerCommand> open(String supervisor) {
       Database database = Database.current();
       return database.call("open", database::openCommands);
@@ -186,8 +183,7 @@ public final class Registry {
     }
   }
 
-  /** Stands for {@code ProcessRecovery}. */
-  public static final class Recovery {
+  public static final class ProcessRecovery {
     public ReapResult recover(String supervisor, String namePrefix, String why) {
       Database database = Database.current();
       return database.call(
@@ -199,9 +195,10 @@ public final class Registry {
     }
   }
 
-  /** Stands for {@code WorkerLogs}. */
-  public static final class Logs {
-    public void write(LogName worker, List<LogPiece> pieces) {
+  public static final class WorkerLogs {
+    public record Name(String supervisor, String component) {}
+
+    public void write(Name worker, List<LogPiece> pieces) {
       Database.current().write("logs", () -> {});
     }
 
@@ -209,7 +206,4 @@ public final class Registry {
       return Map.of();
     }
   }
-
-  /** Stands for {@code WorkerLogs.Name}. */
-  public record LogName(String supervisor, String component) {}
 }
