@@ -6,13 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.spring.HoldfastWorkers;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.web.client.TestRestTemplate;
 import org.springframework.dao.DuplicateKeyException;
 
@@ -42,7 +43,7 @@ class ShopApplicationTest {
   @Autowired TestRestTemplate http;
 
   private long jobs() {
-    return holdfast.queries().statistics().byState().values().stream()
+    return holdfast.queries().statistics(Tenant.ANY).byState().values().stream()
         .mapToLong(Long::longValue)
         .sum();
   }

@@ -3,6 +3,7 @@ package dev.holdfast;
 import static dev.holdfast.SourceErrors.translated;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -15,6 +16,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.Subscription;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Queries;
@@ -45,7 +47,11 @@ final class DirectSource implements JobSource {
   @Override
   public Claimed claim(String queueName, int most, String worker, Timings timings) {
     return translated(
-        () -> jobs.claimInBatches(queueName, most, worker, timings.lease(), timings.cancelGrace()));
+        () ->
+            jobs.claim(
+                new ClaimRequest(queueName, most, worker, timings.lease())
+                    .cancelGrace(timings.cancelGrace())
+                    .inBatches()));
   }
 
   @Override
@@ -100,7 +106,7 @@ final class DirectSource implements JobSource {
 
   @Override
   public long depth(List<String> queues, long most) {
-    return translated(() -> queries.depth(queues, most));
+    return translated(() -> queries.depth(queues, most, Tenant.ANY));
   }
 
   @Override

@@ -15,6 +15,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.PayloadType;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.JobStore;
@@ -179,7 +180,7 @@ public final class Holdfast implements AutoCloseable {
    * whether it was. Empty when there is no such job.
    */
   public Optional<JobEdit.Answer> edit(JobId job, JobEdit edit) {
-    return store.jobs().edit(job, edit);
+    return store.jobs().edit(job, edit, Tenant.ANY);
   }
 
   /**
@@ -187,12 +188,12 @@ public final class Holdfast implements AutoCloseable {
    * no such job.
    */
   public Optional<Deletion> delete(JobId job) {
-    return store.jobs().delete(job);
+    return store.jobs().delete(job, Tenant.ANY);
   }
 
   /** Empty when there is no such job. */
   public Optional<Cancellation> cancel(JobId job, String reason) {
-    return store.jobs().cancel(job, false, reason).stream().findFirst();
+    return store.jobs().cancel(List.of(job), false, reason, Tenant.ANY).stream().findFirst();
   }
 
   /** A job as it is now; empty when there is none of this id. */

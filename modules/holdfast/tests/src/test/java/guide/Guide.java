@@ -3,6 +3,7 @@ package guide;
 import static dev.holdfast.testkit.Soon.SOON;
 
 import dev.holdfast.Holdfast;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
@@ -72,7 +73,7 @@ public abstract class Guide {
   }
 
   protected final List<JobId> claimed(String queue) {
-    return holdfast.jobs().claim(queue, 1_000, "somebody", SOON).jobs().stream()
+    return holdfast.jobs().claim(new ClaimRequest(queue, 1_000, "somebody", SOON)).jobs().stream()
         .map(LeasedJob::id)
         .toList();
   }

@@ -3,6 +3,7 @@ package guide;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
@@ -47,7 +48,8 @@ class JobsTest extends Guide {
     assertThat(holdfast.queries().list(JobFilter.ALL.queue("mail"))).hasSize(1);
 
     holdfast.enqueue(job.id(JobId.next()).queue("now").delay(Duration.ZERO).uniqueKey("another"));
-    LeasedJob leased = holdfast.jobs().claim("now", 1, "somebody", Soon.SOON).jobs().getFirst();
+    LeasedJob leased =
+        holdfast.jobs().claim(new ClaimRequest("now", 1, "somebody", Soon.SOON)).jobs().getFirst();
     assertThat(leased.timeout()).isEqualTo(Duration.ofSeconds(30));
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobDefaults;
 import dev.holdfast.model.job.JobFilter;
@@ -67,7 +68,11 @@ class KindDefaultsTest extends Guide {
         .returns(8, JobStatus::maxAttempts)
         .returns(2, JobStatus::maxCrashes);
     assertThat(
-            holdfast.jobs().claim("money", 1, "somebody", Duration.ofMinutes(5)).jobs().getFirst())
+            holdfast
+                .jobs()
+                .claim(new ClaimRequest("money", 1, "somebody", Duration.ofMinutes(5)))
+                .jobs()
+                .getFirst())
         .satisfies(leased -> assertThat(leased.timeout()).isEqualTo(Duration.ofSeconds(30)));
     JobId own = service.enqueue(Job.of("charge").queue("default").priority(5).maxAttempts(1)).id();
     assertThat(status(own))

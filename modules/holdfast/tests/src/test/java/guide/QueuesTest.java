@@ -2,6 +2,7 @@ package guide;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import java.time.Duration;
@@ -52,7 +53,11 @@ class QueuesTest extends Guide {
     assertThat(List.of(first, second, third, last))
         .allSatisfy(
             job ->
-                assertThat(holdfast.jobs().claim("order", 1, "w", Duration.ofHours(1)).jobs())
+                assertThat(
+                        holdfast
+                            .jobs()
+                            .claim(new ClaimRequest("order", 1, "w", Duration.ofHours(1)))
+                            .jobs())
                     .extracting(leased -> leased.id())
                     .containsExactly(job));
   }

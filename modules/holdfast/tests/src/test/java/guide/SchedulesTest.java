@@ -9,6 +9,7 @@ import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.worker.Worker;
 import java.time.DayOfWeek;
 import java.time.Duration;
@@ -64,13 +65,13 @@ class SchedulesTest extends Guide {
     isDue();
     holdfast.store().maintenance().fire();
     assertThat(reports()).as("the last job has not ended").hasSize(1);
-    holdfast.jobs().cancel(reports().getFirst().id(), false, "to make room");
+    holdfast.jobs().cancel(List.of(reports().getFirst().id()), false, "to make room", Tenant.ANY);
 
     // region schedule
     holdfast.admin().runSchedule("nightly-report"); // its job now; its times stay
     // endregion
     assertThat(reports()).hasSize(2);
-    holdfast.jobs().cancel(reports().getFirst().id(), false, "to make room");
+    holdfast.jobs().cancel(List.of(reports().getFirst().id()), false, "to make room", Tenant.ANY);
     // region schedule
     holdfast.admin().pauseSchedule("nightly-report");
     // endregion

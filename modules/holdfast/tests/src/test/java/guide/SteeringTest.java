@@ -17,6 +17,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.worker.Worker;
 import dev.holdfast.worker.handler.JobContext;
 import java.time.Duration;
@@ -50,15 +51,15 @@ class SteeringTest extends Guide {
         .hasValue(Cancellation.Outcome.ALREADY_TERMINAL);
     assertThat(holdfast.cancel(JobId.next(), "nobody")).isEqualTo(Optional.empty());
 
-    holdfast.jobs().retry(List.of(id));
+    holdfast.jobs().retry(List.of(id), Tenant.ANY);
     JobId child = enqueue(Job.of("child").queue("mail").parent(id));
     // region steering
-    holdfast.jobs().cancel(id, true, "withdrawn"); // with its children
+    holdfast.jobs().cancel(List.of(id), true, "withdrawn", Tenant.ANY); // with its children
     // endregion
     assertThat(state(id)).isEqualTo(JobState.CANCELLED);
     assertThat(state(child)).isEqualTo(JobState.CANCELLED);
     // region steering
-    holdfast.jobs().retry(List.of(id)); // FAILED and CANCELLED ones
+    holdfast.jobs().retry(List.of(id), Tenant.ANY); // FAILED and CANCELLED ones
     // endregion
     assertThat(state(id)).isEqualTo(JobState.PENDING);
     holdfast
@@ -90,7 +91,7 @@ class SteeringTest extends Guide {
     Optional<JobStatus> end = holdfast.await(id, Duration.ofSeconds(10)); // empty: still at work
     JobFilter failed = JobFilter.ALL.states(Set.of(JobState.FAILED)).queue("mail").limit(100);
     List<JobStatus> found = holdfast.queries().list(failed);
-    Statistics statistics = holdfast.queries().statistics();
+    Statistics statistics = holdfast.queries().statistics(Tenant.ANY);
     // endregion
     assertThat(end).map(JobStatus::state).hasValue(JobState.FAILED);
     assertThat(found).extracting(JobStatus::id).containsExactly(id);

@@ -1,5 +1,6 @@
 package dev.holdfast.bench;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Job;
@@ -106,7 +107,8 @@ final class OwnTrials {
     JobStore store = holdfast.holdfast().store();
     List<Lease> leases = new ArrayList<>();
     while (leases.size() < RUNNING) {
-      Claimed claimed = store.jobs().claim(Job.DEFAULT_QUEUE, 500, "bench", LEASE);
+      Claimed claimed =
+          store.jobs().claim(new ClaimRequest(Job.DEFAULT_QUEUE, 500, "bench", LEASE));
       claimed.jobs().forEach(job -> leases.add(job.lease()));
     }
     return leases;

@@ -18,6 +18,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.Impatient;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.Eventually;
@@ -190,7 +191,7 @@ public abstract class LibraryTest {
 
   /** A command of an operator, to the job or to one of its steps. */
   protected final void ask(JobId id, CommandAction action, @Nullable String step) {
-    assertThat(holdfast.jobs().command(id, new JobCommand(action, step, "ada", "test"), null))
+    assertThat(holdfast.jobs().command(id, new JobCommand(action, step, "ada", "test"), Tenant.ANY))
         .isEqualTo(JobCommand.Answer.ACCEPTED);
   }
 

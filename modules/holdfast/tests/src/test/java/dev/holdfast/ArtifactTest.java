@@ -13,6 +13,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.worker.artifact.FolderStore;
 import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.handler.JobContext;
@@ -127,7 +128,8 @@ class ArtifactTest extends WorkplaceTest {
     await(id, JobState.SUCCEEDED);
     JobCommand again =
         new JobCommand(CommandAction.RESUME_FROM_STEP, "write", "ada", "it is too small");
-    assertThat(holdfast.jobs().command(id, again, null)).isEqualTo(JobCommand.Answer.ACCEPTED);
+    assertThat(holdfast.jobs().command(id, again, Tenant.ANY))
+        .isEqualTo(JobCommand.Answer.ACCEPTED);
     worker().handle(inAStep).drain();
     await(id, JobState.SUCCEEDED);
     assertThat(artifact(id, "out.txt")).hasContent("run 2");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
 import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -166,7 +167,8 @@ class LeaseLossTest extends LibraryTest {
     assertThat(
             holdfast
                 .jobs()
-                .claim("default", 1, "worker:default:9@gone", Duration.ofMillis(300))
+                .claim(
+                    new ClaimRequest("default", 1, "worker:default:9@gone", Duration.ofMillis(300)))
                 .jobs())
         .hasSize(1);
     try (CapturedLog log = new CapturedLog()) {
@@ -191,7 +193,11 @@ class LeaseLossTest extends LibraryTest {
             () -> {
               TimeUnit.MILLISECONDS.sleep(brief.lease().toMillis());
               takeAway(id);
-              holdfast.jobs().claim("default", 1, "worker:default:9@thief", Duration.ofHours(1));
+              holdfast
+                  .jobs()
+                  .claim(
+                      new ClaimRequest(
+                          "default", 1, "worker:default:9@thief", Duration.ofHours(1)));
             });
     Worker worker =
         start(

@@ -10,6 +10,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.worker.Worker;
 import java.sql.Connection;
 import java.time.Duration;
@@ -122,7 +123,7 @@ class PickUpTest extends LibraryTest {
     startIdle(patient());
     JobId id = enqueue(Job.of("echo").delay(Duration.ofHours(1)));
     holdfast.cancel(id, "mistake");
-    holdfast.jobs().retry(List.of(id));
+    holdfast.jobs().retry(List.of(id), Tenant.ANY);
     assertThat(waited(id)).isLessThan(PROMPT);
   }
 

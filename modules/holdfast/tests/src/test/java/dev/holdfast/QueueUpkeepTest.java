@@ -7,6 +7,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -31,7 +32,9 @@ class QueueUpkeepTest extends LibraryTest {
     until(() -> db.count(MARKED) == 1);
     await(job, JobState.SUCCEEDED);
     JobHistory history =
-        holdfast.queries().history(new JobHistory.Query(Duration.ofMinutes(15), null, null, null));
+        holdfast
+            .queries()
+            .history(new JobHistory.Query(Duration.ofMinutes(15), null, null, Tenant.ANY));
     assertThat(history.total().succeeded()).isPositive();
   }
 

@@ -2,6 +2,7 @@ package dev.holdfast;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.Job;
@@ -55,7 +56,8 @@ class WorkerMetricsTest extends LibraryTest {
     assertThat(
             holdfast
                 .jobs()
-                .claim("default", 1, "worker:default:9@gone", Duration.ofMillis(1))
+                .claim(
+                    new ClaimRequest("default", 1, "worker:default:9@gone", Duration.ofMillis(1)))
                 .jobs())
         .extracting(job -> job.id())
         .containsExactly(flaky);

@@ -5,6 +5,7 @@ import dev.holdfast.WorkerBuilder;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.StatementObserver;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.JobListener;
@@ -82,7 +83,7 @@ public final class HoldfastMetrics implements StatementObserver {
 
   /** Registers how many jobs of each queue are due and running. */
   public HoldfastMetrics queues(Holdfast holdfast) {
-    new QueueMeters(holdfast.admin()::queues, registry, PREFIX).register();
+    new QueueMeters(() -> holdfast.admin().queues(Tenant.ANY), registry, PREFIX).register();
     return this;
   }
 

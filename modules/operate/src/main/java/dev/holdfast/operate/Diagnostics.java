@@ -8,6 +8,7 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.diagnosis.Diagnosis;
 import dev.holdfast.operate.diagnosis.ProblemText;
 import dev.holdfast.queue.Admin;
@@ -19,7 +20,6 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** Findings about the system, from the database and from the state of this process. */
 public final class Diagnostics {
@@ -54,14 +54,11 @@ public final class Diagnostics {
   /** Inputs that are expensive to read and change slowly. */
   public record Background(Warnings warnings, List<ScheduleStatus> schedules) {}
 
-  /**
-   * @param tenant null is all of them
-   */
-  public Background background(@Nullable String tenant) {
+  public Background background(Tenant tenant) {
     // Schedules belong to all tenants together.
     return new Background(
         queries.warnings(tenant, timings.reapGrace()),
-        tenant == null ? admin.schedules() : List.of());
+        tenant.isAny() ? admin.schedules() : List.of());
   }
 
   public List<Finding> of(List<QueueStatus> queues, WorkerFleet fleet, Background background) {

@@ -116,7 +116,7 @@ final class LocalJobs implements JobOperator {
   private Optional<JobFilter> within(JobFilter filter) {
     String tenant = filter.tenant();
     return tenant == null
-        ? Optional.of(filter.tenant(caller.tenant()))
+        ? Optional.of(filter.tenant(caller.tenant().nameOrNull()))
         : Optional.of(filter).filter(asked -> caller.sees(tenant));
   }
 

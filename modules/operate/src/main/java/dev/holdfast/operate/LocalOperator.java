@@ -9,6 +9,7 @@ import dev.holdfast.contract.operate.ScheduleOperator;
 import dev.holdfast.contract.operate.WorkerOperator;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.WorkerFleet;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JobStore;
 
 /** On the database itself, for one caller. */
@@ -59,7 +60,7 @@ public final class LocalOperator implements Operator {
 
   @Override
   public Health health() {
-    String tenant = caller.tenant();
+    Tenant tenant = caller.tenant();
     WorkerFleet fleet = store.workers().readings().fleet(tenant);
     DatabaseVersion database = store.version();
     return new Health(

@@ -10,6 +10,7 @@ import dev.holdfast.model.command.AcceptedWorkerCommand;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.ProcessExit;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.health.WorkerLogs;
@@ -61,7 +62,7 @@ final class LocalWorkers implements WorkerOperator {
       String component, @Nullable String supervisor, WorkerCommand.Action action, String reason) {
     WorkerCommand.Draft draft =
         new WorkerCommand.Draft(component, supervisor, action, caller.name(), reason);
-    return switch (workers().commands().ask(workers.readings().fleet(null), draft)) {
+    return switch (workers().commands().ask(workers.readings().fleet(Tenant.ANY), draft)) {
       case AcceptedWorkerCommand.Given(var commands) -> commands;
       case AcceptedWorkerCommand.Unknown(var message) ->
           throw new OperatorException(OperatorException.Reason.NOT_FOUND, message);

@@ -12,6 +12,7 @@ import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.admin.ApiKeys;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.KnownKey;
@@ -55,13 +56,8 @@ public final class Admin {
     this.defaults = defaults;
   }
 
-  /** All queues that have settings or unfinished jobs. */
-  public List<QueueStatus> queues() {
-    return queues(null);
-  }
-
-  /** With the jobs of one tenant only, and no queue that has none of them. */
-  public List<QueueStatus> queues(@Nullable String tenant) {
+  /** Queues that have settings or unfinished jobs; of one tenant, those that have jobs of it. */
+  public List<QueueStatus> queues(Tenant tenant) {
     return database.run(
         "queues",
         connection -> {
@@ -70,12 +66,8 @@ public final class Admin {
         });
   }
 
-  /**
-   * One queue; one of which nothing is known is empty.
-   *
-   * @param tenant whose jobs are counted; null for all
-   */
-  public QueueStatus queue(String name, @Nullable String tenant) {
+  /** One queue; one of which nothing is known is empty. */
+  public QueueStatus queue(String name, Tenant tenant) {
     return queues(tenant).stream()
         .filter(each -> each.name().equals(name))
         .findFirst()
@@ -130,7 +122,8 @@ public final class Admin {
   public boolean resumeAllWorkers() {
     boolean resumed =
         database.run("resumeAllWorkers", connection -> Queues.resumeAllWorkers(connection));
-    notifier.send(queues().stream().filter(each -> each.due() > 0).map(QueueStatus::name).toList());
+    notifier.send(
+        queues(Tenant.ANY).stream().filter(each -> each.due() > 0).map(QueueStatus::name).toList());
     return resumed;
   }
 

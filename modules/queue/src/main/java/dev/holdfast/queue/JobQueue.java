@@ -1,16 +1,15 @@
 package dev.holdfast.queue;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Completion;
-import dev.holdfast.model.attempt.Delivery;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LogLines;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
-import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.JobEdit;
@@ -19,9 +18,11 @@ import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.Dispatch.Delivery;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.batch.BatchClaims;
 import dev.holdfast.queue.batch.MaterializeAndRetry;
 import dev.holdfast.queue.batch.MaterializeBatch;
@@ -56,7 +57,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The life of a job: enqueue, claim, heartbeat, report, settle, and commands of operators.
@@ -129,49 +129,9 @@ public final class JobQueue {
         connection -> EnqueueIdempotent.once(connection, enqueue, scope, key, digest, jobs));
   }
 
-  /** Takes due jobs of a queue, each under a lease; the cancel grace period is the usual one. */
-  public Claimed claim(String queue, int most, String worker, Duration lease) {
-    return claim(queue, most, worker, lease, Timings.DEFAULT_CANCEL_GRACE, null);
-  }
-
-  /**
-   * @param cancelGrace how long the worker lets a handler take to stop
-   * @param tenant whose jobs; null for all
-   */
-  public Claimed claim(
-      String queue,
-      int most,
-      String worker,
-      Duration lease,
-      Duration cancelGrace,
-      @Nullable String tenant) {
-    return claim.from(queue, most, worker, lease, cancelGrace, tenant, Claim.Receiver.LOCAL);
-  }
-
-  /**
-   * The same for a worker in this process, which settles many jobs at a time through this object:
-   * of a backlog it gets whole batches, whose claim writes one row.
-   */
-  public Claimed claimInBatches(
-      String queue, int most, String worker, Duration lease, Duration cancelGrace) {
-    return claim.from(
-        queue, most, worker, lease, cancelGrace, null, Claim.Receiver.LOCAL_IN_BATCHES);
-  }
-
-  /**
-   * Claims for a worker that asks over HTTP. It may be gone when the answer comes: a lease of which
-   * nothing is heard again is requeued, a few times, without counting a crash.
-   *
-   * @param tenant whose jobs; null for all
-   */
-  public Claimed claimRemotely(
-      String queue,
-      int most,
-      String worker,
-      Duration lease,
-      Duration cancelGrace,
-      @Nullable String tenant) {
-    return claim.from(queue, most, worker, lease, cancelGrace, tenant, Claim.Receiver.REMOTE);
+  /** Takes due jobs of a queue, each under a lease. */
+  public Claimed claim(ClaimRequest request) {
+    return claim.jobs(request);
   }
 
   /** The leases under a worker's name, to find those whose claim's answer was lost. */
@@ -319,31 +279,17 @@ public final class JobQueue {
   }
 
   /**
-   * Empty when there is no such job; its children follow it when cascading. A handler that runs has
-   * the cancel grace period of its worker to stop.
-   */
-  public List<Cancellation> cancel(JobId job, boolean cascade, String reason) {
-    return cancel(List.of(job), cascade, reason, null);
-  }
-
-  /**
-   * One answer per job that there is.
-   *
-   * @param tenant whose jobs may be cancelled; null for any
+   * One answer per job that there is; their children follow them when cascading. A handler that
+   * runs has the cancel grace period of its worker to stop.
    */
   public List<Cancellation> cancel(
-      List<JobId> jobs, boolean cascade, String reason, @Nullable String tenant) {
+      List<JobId> jobs, boolean cascade, String reason, Tenant tenant) {
     return database.transact(
         "cancel", connection -> Cancel.of(connection, jobs, cascade, reason, tenant));
   }
 
   /** Changes a job that no worker has claimed; empty when there is no such job. */
-  public Optional<JobEdit.Answer> edit(JobId job, JobEdit edit) {
-    return edit(job, edit, null);
-  }
-
-  /** The same, for a job of one tenant only. */
-  public Optional<JobEdit.Answer> edit(JobId job, JobEdit edit, @Nullable String tenant) {
+  public Optional<JobEdit.Answer> edit(JobId job, JobEdit edit, Tenant tenant) {
     Optional<Edit.Edited> edited =
         database.transact(
             "edit",
@@ -359,34 +305,20 @@ public final class JobQueue {
   /**
    * Deletes a job that does not run, with all that is known of it; empty when there is no such job.
    */
-  public Optional<Deletion> delete(JobId job) {
-    return delete(job, null);
-  }
-
-  /** The same, for a job of one tenant only. */
-  public Optional<Deletion> delete(JobId job, @Nullable String tenant) {
+  public Optional<Deletion> delete(JobId job, Tenant tenant) {
     return database.transact("delete", connection -> Delete.one(connection, job, tenant));
   }
 
   /** The jobs that were requeued. */
-  public Set<JobId> retry(List<JobId> jobs) {
-    return retry(jobs, null);
-  }
-
-  /** The same, for jobs of one tenant only. */
-  public Set<JobId> retry(List<JobId> jobs, @Nullable String tenant) {
+  public Set<JobId> retry(List<JobId> jobs, Tenant tenant) {
     List<Retry.Retried> retried =
         database.run("retry", connection -> Retry.all(connection, jobs, tenant));
     notifier.send(retried.stream().map(Retry.Retried::queue).distinct().toList());
     return retried.stream().map(Retry.Retried::job).collect(Collectors.toUnmodifiableSet());
   }
 
-  /**
-   * Gives a command to a job that runs in steps.
-   *
-   * @param tenant whose job it must be; null for any
-   */
-  public JobCommand.Answer command(JobId job, JobCommand command, @Nullable String tenant) {
+  /** Gives a command to a job that runs in steps. */
+  public JobCommand.Answer command(JobId job, JobCommand command, Tenant tenant) {
     Commands.Commanded commanded =
         database.transact(
             "command", connection -> Commands.command(connection, job, command, tenant));

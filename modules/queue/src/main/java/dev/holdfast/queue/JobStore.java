@@ -46,14 +46,14 @@ public final class JobStore implements AutoCloseable {
     this.queries = new Queries(database);
     this.admin = new Admin(database, notifier, codec, enqueue, defaults);
     this.maintenance = new Maintenance(database, notifier, enqueue);
-    this.workers = new WorkerRegistry(database, notifier);
+    this.workers = WorkerRegistry.on(database, notifier);
   }
 
   /**
    * @param connections how many connections of the pool the verbs may use at once
    * @param retries what holds for jobs that do not say how often, and how soon, they are retried
    * @param batchFrom a claim after one that found so many jobs writes one row for all of its jobs,
-   *     see {@link JobQueue#claimInBatches}
+   *     see {@link dev.holdfast.model.attempt.ClaimRequest.Receiver#LOCAL_IN_BATCHES}
    * @param nanos measures what claims cost, by which the next full index scan is put off
    */
   public record Options(

@@ -33,6 +33,7 @@ import dev.holdfast.model.search.JobIdPage;
 import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.batch.BatchClaims;
@@ -156,22 +157,22 @@ public final class Queries {
    *
    * @param before runs older than this one; null for the newest
    */
-  public RunPage runs(@Nullable String tenant, @Nullable JobCursor before, int most) {
+  public RunPage runs(Tenant tenant, @Nullable JobCursor before, int most) {
     return reading("runs", connection -> JobsOfRuns.page(connection, tenant, before, most));
   }
 
   /** The jobs of a run and the dependencies between them; empty if there is no job of it. */
-  public Optional<RunGraph> run(JobId run, @Nullable String tenant) {
+  public Optional<RunGraph> run(JobId run, Tenant tenant) {
     return reading("run", connection -> JobsOfRuns.graph(connection, tenant, run));
   }
 
   /** The jobs whose ids begin or end with a part, see {@link JobIdMatches#part}. */
-  public JobIdMatches idsLike(String part, @Nullable String tenant) {
+  public JobIdMatches idsLike(String part, Tenant tenant) {
     return database.run("idsLike", connection -> JobIdSearch.of(connection, tenant, part));
   }
 
   /** What FAILED jobs failed of, grouped by signature, the latest first. */
-  public FailureGroups failures(@Nullable String tenant, int most) {
+  public FailureGroups failures(Tenant tenant, int most) {
     return database.run("failures", connection -> FailuresBySignature.of(connection, tenant, most));
   }
 
@@ -315,26 +316,16 @@ public final class Queries {
   }
 
   /** Due jobs in the queues, counted up to {@code most}. */
-  public long depth(List<String> queues, long most) {
-    return reading("depth", connection -> Queues.depth(connection, queues, most, null));
-  }
-
-  /** Of jobs of one tenant only. */
-  public long depth(List<String> queues, long most, String tenant) {
+  public long depth(List<String> queues, long most, Tenant tenant) {
     return reading("depth", connection -> Queues.depth(connection, queues, most, tenant));
   }
 
   /** How many jobs there are, by queue, kind and state. */
-  public Statistics statistics() {
-    return statistics(null);
-  }
-
-  /** Of one tenant only. */
-  public Statistics statistics(@Nullable String tenant) {
+  public Statistics statistics(Tenant tenant) {
     return reading("statistics", connection -> Count.all(connection, tenant));
   }
 
-  public Warnings warnings(@Nullable String tenant, Duration reapGrace) {
+  public Warnings warnings(Tenant tenant, Duration reapGrace) {
     return reading(
         "warnings",
         connection ->
@@ -343,7 +334,7 @@ public final class Queries {
   }
 
   /** What ended since the beginning of a second, by queue and second. */
-  public List<Throughput> finished(Instant since, @Nullable String tenant) {
+  public List<Throughput> finished(Instant since, Tenant tenant) {
     return database.run("finished", connection -> FinishedJobs.since(connection, since, tenant));
   }
 
@@ -353,7 +344,7 @@ public final class Queries {
   }
 
   /** Workers that hold leases, with up to so many jobs each. */
-  public List<Holder> holders(@Nullable String tenant, int jobs, int most) {
+  public List<Holder> holders(Tenant tenant, int jobs, int most) {
     return reading("holders", connection -> Holders.of(connection, tenant, jobs, most));
   }
 

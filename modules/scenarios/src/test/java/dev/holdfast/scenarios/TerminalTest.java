@@ -3,6 +3,7 @@ package dev.holdfast.scenarios;
 import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
@@ -45,7 +46,7 @@ class TerminalTest {
         world
             .holdfast()
             .jobs()
-            .claim("default", 1, "w" + TEXT, Duration.ofMinutes(5))
+            .claim(new ClaimRequest("default", 1, "w" + TEXT, Duration.ofMinutes(5)))
             .jobs()
             .getFirst()
             .lease();

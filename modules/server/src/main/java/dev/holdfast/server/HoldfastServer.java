@@ -2,6 +2,7 @@ package dev.holdfast.server;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.token.TaskTokens;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.operate.LocalOperator;
 import dev.holdfast.queue.JobStore;
@@ -227,7 +228,7 @@ public final class HoldfastServer implements AutoCloseable {
     CountReporter counts = new CountReporter(store.workers().servers(), metrics::counted);
     periodic.every(CountReporter.INTERVAL, counts::report);
     metrics.watch(
-        new QueueDepths(store.admin()::queues, metrics.registry()),
+        new QueueDepths(() -> store.admin().queues(Tenant.ANY), metrics.registry()),
         new ProcessMetrics(
             store.workers(), store.queries()::heldOverHttp, counts.server(), metrics.registry()));
     if (options.statsd() != null) {

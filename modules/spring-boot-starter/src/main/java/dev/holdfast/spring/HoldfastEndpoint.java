@@ -3,6 +3,7 @@ package dev.holdfast.spring;
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.value.Tenant;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -57,14 +58,14 @@ public final class HoldfastEndpoint {
   @ReadOperation
   public Overview overview() {
     return new Overview(
-        holdfast.queries().statistics().byState(),
-        holdfast.admin().queues().stream().map(QueueOverview::of).toList(),
+        holdfast.queries().statistics(Tenant.ANY).byState(),
+        holdfast.admin().queues(Tenant.ANY).stream().map(QueueOverview::of).toList(),
         workers.report());
   }
 
   @ReadOperation
   public QueueOverview queue(@Selector String queue) {
-    return QueueOverview.of(holdfast.admin().queue(queue, null));
+    return QueueOverview.of(holdfast.admin().queue(queue, Tenant.ANY));
   }
 
   /** Pauses the queue for all workers, or resumes it. */

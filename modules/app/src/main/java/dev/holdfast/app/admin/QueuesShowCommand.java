@@ -19,6 +19,7 @@ import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.JobHistory.Percentiles;
 import dev.holdfast.model.ops.JobHistory.Tally;
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.value.Tenant;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +76,7 @@ final class QueuesShowCommand implements Callable<Integer> {
   private JobHistory.Query query() {
     Duration span = Input.duration("--over", over);
     try {
-      return new JobHistory.Query(span, queue, kind, null);
+      return new JobHistory.Query(span, queue, kind, Tenant.ANY);
     } catch (IllegalArgumentException outOfBounds) {
       throw new CommandException(ExitCode.USAGE, "--over: '" + over + "' is not between 1m and 7d");
     }

@@ -13,6 +13,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JobStore;
 import java.net.URI;
 import java.nio.file.Path;
@@ -202,7 +203,7 @@ public final class Demo {
         && worker != null
         && !worker.contains("." + killed + ".")) {
       say("!! the job that never ends is cancelled");
-      store.jobs().cancel(endless, false, "the demo is over soon");
+      store.jobs().cancel(List.of(endless), false, "the demo is over soon", Tenant.ANY);
       return true;
     }
     return false;

@@ -10,6 +10,7 @@ import dev.holdfast.client.http.ServerAddress;
 import dev.holdfast.client.operate.HttpOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.Principal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.operate.LocalOperator;
 import dev.holdfast.queue.JobStore;
@@ -60,7 +61,7 @@ public final class ConnectionOptions {
     JobStore store = access.holdfast().store();
     return new LocalOperator(
         store,
-        new Principal(System.getProperty("user.name", "unknown"), null),
+        new Principal(System.getProperty("user.name", "unknown"), Tenant.ANY),
         new Diagnostics(store, settings.timings()),
         Version.text(),
         access::close);

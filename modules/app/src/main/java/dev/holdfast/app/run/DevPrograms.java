@@ -9,6 +9,7 @@ import dev.holdfast.contract.operate.KeyOperator;
 import dev.holdfast.contract.operate.Principal;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.operate.LocalOperator;
 import dev.holdfast.process.Command;
@@ -82,7 +83,7 @@ final class DevPrograms implements AutoCloseable {
     keys =
         new LocalOperator(
                 store,
-                new Principal("dev", null),
+                new Principal("dev", Tenant.ANY),
                 new Diagnostics(store, Timings.DEFAULT),
                 Version.text(),
                 () -> {})

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.holdfast.Holdfast;
 import dev.holdfast.app.demo.ExampleKinds;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.Report;
@@ -145,7 +146,7 @@ abstract class CommandFixture {
 
   Lease running() {
     JobId job = holdfast.enqueue(Job.of("build")).id();
-    holdfast.jobs().claim("default", 1, "w1", Duration.ofMinutes(5));
+    holdfast.jobs().claim(new ClaimRequest("default", 1, "w1", Duration.ofMinutes(5)));
     return new Lease(job, 1);
   }
 

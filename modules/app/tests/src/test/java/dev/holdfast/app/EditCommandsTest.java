@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
@@ -107,7 +108,7 @@ class EditCommandsTest {
   void jobs_are_deleted_unless_they_run() throws IOException {
     JobId pending = holdfast.enqueue(Job.of("echo").queue("other")).id();
     JobId running = holdfast.enqueue(Job.of("echo")).id();
-    holdfast.jobs().claim("default", 1, "somebody", Duration.ofMinutes(5));
+    holdfast.jobs().claim(new ClaimRequest("default", 1, "somebody", Duration.ofMinutes(5)));
     assertThat(run("jobs", "delete", pending.toString(), running.toString()))
         .isEqualTo(ExitCode.REFUSED);
     assertThat(said()).contains("deleted; it was PENDING", "refused: it runs");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.holdfast.JacksonCodec;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
@@ -95,7 +96,11 @@ class HostileTextTest extends CommandFixture {
   }
 
   private Lease claim() {
-    return holdfast.jobs().claim("default", 1, "w" + TEXT, Duration.ofMinutes(5)).jobs().stream()
+    return holdfast
+        .jobs()
+        .claim(new ClaimRequest("default", 1, "w" + TEXT, Duration.ofMinutes(5)))
+        .jobs()
+        .stream()
         .map(job -> job.lease())
         .findFirst()
         .orElseThrow();

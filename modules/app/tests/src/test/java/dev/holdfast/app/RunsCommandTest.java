@@ -6,6 +6,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.testkit.Eventually;
 import java.io.IOException;
 import java.time.Duration;
@@ -50,7 +51,8 @@ class RunsCommandTest extends OperatorCommandFixture {
     assertThat(said().lines().map(line -> line.replaceAll("  .*", "")).toList())
         .containsSubsequence("JOB", "fetch", "├─ left", "│", "├─ right", "└─ note");
     assertThat(said()).contains("│  └─ load").containsPattern("load .*also after right");
-    String child = holdfast.queries().run(run, null).orElseThrow().jobs().get(3).id().toString();
+    String child =
+        holdfast.queries().run(run, Tenant.ANY).orElseThrow().jobs().get(3).id().toString();
     assertThat(run("runs", "show", child, "--json")).as("by any of its jobs").isZero();
     assertThat(json().at("/run/id").asText()).isEqualTo(run.toString());
     assertThat(json().get("dependencies")).hasSize(4);

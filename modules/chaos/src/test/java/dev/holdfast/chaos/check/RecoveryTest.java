@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.chaos.fleet.Database;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.queue.JobStore;
@@ -46,7 +47,7 @@ class RecoveryTest {
     store.jobs().enqueue(Job.of("plain"));
     return store
         .jobs()
-        .claim("default", 1, "host." + pid + ".0", Duration.ofMinutes(1))
+        .claim(new ClaimRequest("default", 1, "host." + pid + ".0", Duration.ofMinutes(1)))
         .jobs()
         .getFirst();
   }

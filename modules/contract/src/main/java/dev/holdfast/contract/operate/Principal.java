@@ -1,20 +1,19 @@
 package dev.holdfast.contract.operate;
 
-import org.jspecify.annotations.Nullable;
+import dev.holdfast.model.value.Tenant;
 
 /**
  * Who operates.
  *
  * @param name kept with pauses and commands: of the API key, or of the user on the database
- * @param tenant the only tenant whose jobs may be seen and changed; null is all of them
  */
-public record Principal(String name, @Nullable String tenant) {
+public record Principal(String name, Tenant tenant) {
   public boolean seesEveryTenant() {
-    return tenant == null;
+    return tenant.isAny();
   }
 
   public boolean sees(String jobTenant) {
-    return tenant == null || tenant.equals(jobTenant);
+    return tenant.includes(jobTenant);
   }
 
   /** For what all tenants share: queues, schedules, limits. */

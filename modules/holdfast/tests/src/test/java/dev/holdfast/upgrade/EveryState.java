@@ -1,6 +1,7 @@
 package dev.holdfast.upgrade;
 
 import dev.holdfast.Holdfast;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -10,6 +11,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
@@ -42,12 +44,17 @@ final class EveryState {
     settled(
         "retrying", job -> new Settlement.Fail(job, failure("HANDLER_FAILED"), Duration.ofDays(1)));
     JobId cancelled = holdfast.enqueue(Job.of("echo").queue("cancelled")).id();
-    holdfast.jobs().cancel(cancelled, false, "no longer needed");
+    holdfast.jobs().cancel(List.of(cancelled), false, "no longer needed", Tenant.ANY);
     JobId stopping = claimed("cancel-requested").id();
-    holdfast.jobs().cancel(stopping, false, "no longer needed");
+    holdfast.jobs().cancel(List.of(stopping), false, "no longer needed", Tenant.ANY);
     holdfast.enqueue(
         IntStream.range(0, 150).mapToObj(i -> Job.of("echo", i).queue("batch")).toList());
-    holdfast.jobs().claimInBatches("batch", 120, "w", LEASE, Duration.ofMinutes(1));
+    holdfast
+        .jobs()
+        .claim(
+            new ClaimRequest("batch", 120, "w", LEASE)
+                .cancelGrace(Duration.ofMinutes(1))
+                .inBatches());
 
     holdfast.admin().pause("paused");
     holdfast.admin().rate("limited", 10, Duration.ofMinutes(1));
@@ -60,7 +67,7 @@ final class EveryState {
 
   private LeasedJob claimed(String queue) {
     holdfast.enqueue(Job.of("echo", queue).queue(queue));
-    return holdfast.jobs().claim(queue, 1, "w", LEASE).jobs().getFirst();
+    return holdfast.jobs().claim(new ClaimRequest(queue, 1, "w", LEASE)).jobs().getFirst();
   }
 
   private void settled(String queue, Function<Lease, Settlement> settlement) {

@@ -17,6 +17,16 @@ public record Dispatch(String queue, URI url, String secret, int maxInFlight) {
 
   public static final int DEFAULT_MAX_IN_FLIGHT = 10;
 
+  /** Whether a pushed attempt is known to have reached its worker. */
+  public enum Delivery {
+    /** It is held, and its worker has sent neither a start nor a heartbeat. */
+    UNCONFIRMED,
+    /** It is held, and its worker has sent a start or a heartbeat. */
+    CONFIRMED,
+    /** It was settled, cancelled or reaped. */
+    ENDED
+  }
+
   public Dispatch {
     Limits.queue(queue);
     if (secret.length() < 16 || secret.length() > 1_000 || !secret.matches("[!-~]+")) {

@@ -1,5 +1,6 @@
 package dev.holdfast.model.ops;
 
+import dev.holdfast.model.value.Tenant;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -37,8 +38,7 @@ public record JobHistory(
    *
    * @param span how far back
    */
-  public record Query(
-      Duration span, @Nullable String queue, @Nullable String kind, @Nullable String tenant) {
+  public record Query(Duration span, @Nullable String queue, @Nullable String kind, Tenant tenant) {
     public Query {
       if (span.compareTo(Duration.ofMinutes(1)) < 0 || span.compareTo(LONGEST) > 0) {
         throw new IllegalArgumentException(

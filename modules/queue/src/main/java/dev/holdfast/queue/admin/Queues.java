@@ -4,6 +4,7 @@ import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.ClaimableSql;
@@ -270,9 +271,8 @@ public final class Queues {
         > 0;
   }
 
-  public static List<QueueStatus> list(Connection connection, @Nullable String tenant)
-      throws SQLException {
-    return (tenant == null ? LIST : LIST_OF_TENANT)
+  public static List<QueueStatus> list(Connection connection, Tenant tenant) throws SQLException {
+    return (tenant.isAny() ? LIST : LIST_OF_TENANT)
         .on(connection)
         .tenant(tenant)
         .list(
@@ -311,8 +311,7 @@ public final class Queues {
             Rows.instant(row, "dispatch_error_since"));
   }
 
-  public static long depth(
-      Connection connection, List<String> queues, long most, @Nullable String tenant)
+  public static long depth(Connection connection, List<String> queues, long most, Tenant tenant)
       throws SQLException {
     return DEPTH
         .on(connection)

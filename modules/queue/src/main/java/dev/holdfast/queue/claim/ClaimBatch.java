@@ -1,5 +1,6 @@
 package dev.holdfast.queue.claim;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.JobId;
@@ -38,14 +39,14 @@ final class ClaimBatch {
           ${lock}
           WITH picked AS MATERIALIZED (
             SELECT pick.*
-              FROM unnest(:from::float8[]) WITH ORDINALITY AS lane(floor, number)
+              FROM unnest(:from::float8[]) WITH ORDINALITY AS lane(start, number)
              CROSS JOIN LATERAL (
                SELECT j.ctid AS place, j.id,
                       j.attempt = 0 AND j.unique_states = 0 AND j.deadline IS NULL AS in_batch
                  FROM holdfast.job j
                 WHERE j.queue = :queue AND j.priority = (lane.number - 1)::smallint
                   AND ${withoutRules} AND ${tenant} AND ${inNoBatch}
-                  AND j.run_at >= to_timestamp(lane.floor) AND j.run_at <= statement_timestamp()
+                  AND j.run_at >= to_timestamp(lane.start) AND j.run_at <= statement_timestamp()
                 ORDER BY j.run_at, j.id
                 LIMIT :most) AS pick
              WHERE ${readCommitted} AND NOT ${paused} AND NOT ${rules} AND NOT ${reserved}
@@ -123,7 +124,7 @@ final class ClaimBatch {
   }
 
   /** Empty when other claims keep the queue busy. */
-  Optional<List<LeasedJob>> take(ClaimRequest request, ClaimCursor cursor, double[] from) {
+  Optional<Taken> take(ClaimRequest request, ClaimCursor cursor, double[] from) {
     long start = cursor.now();
     List<Picked> picked;
     try {
@@ -134,20 +135,19 @@ final class ClaimBatch {
       }
       throw e;
     }
-    List<Claim.Taken> taken;
+    List<ClaimedRow> rows;
     boolean readable = true;
     try {
-      taken = fetch(picked, true);
+      rows = fetch(picked, true);
     } catch (DatabaseException e) {
       if (!UnreadableJobs.mayHelp(e)) {
         throw e;
       }
-      taken = fetch(picked, false);
+      rows = fetch(picked, false);
       readable = false;
     }
-    cursor.claimed(from, taken, cursor.now() - start);
-    List<LeasedJob> jobs = Claim.inOrder(taken);
-    return Optional.of(readable ? jobs : readApart(jobs, request));
+    cursor.claimed(from, rows, cursor.now() - start);
+    return Optional.of(readable ? Taken.of(rows) : readApart(Taken.of(rows), request));
   }
 
   private List<Picked> claim(ClaimRequest request, double[] from) {
@@ -155,10 +155,9 @@ final class ClaimBatch {
         database.runOnce(
             "claim",
             connection ->
-                request
-                    .bind(CLAIM.on(connection))
+                TakeSql.bind(CLAIM.on(connection), request)
                     .set("most", request.most())
-                    .set("from", Claim.floors(connection, from))
+                    .set("from", ClaimCursor.array(connection, from))
                     .listAfterLock(Picked::read));
     Map<JobId, String> inBatch = new HashMap<>();
     Long claim = null;
@@ -174,7 +173,7 @@ final class ClaimBatch {
     return picked;
   }
 
-  private List<Claim.Taken> fetch(List<Picked> picked, boolean payloads) {
+  private List<ClaimedRow> fetch(List<Picked> picked, boolean payloads) {
     if (picked.isEmpty()) {
       return List.of();
     }
@@ -183,7 +182,7 @@ final class ClaimBatch {
         connection -> {
           Map<JobId, Lease> leases = new HashMap<>();
           picked.forEach(each -> leases.put(each.lease().job(), each.lease()));
-          List<Claim.Taken> taken = new ArrayList<>();
+          List<ClaimedRow> taken = new ArrayList<>();
           FETCH
               .reading(payloads)
               .on(connection)
@@ -203,21 +202,21 @@ final class ClaimBatch {
   }
 
   /** Empty for another job, whose row came to the place of one that has moved. */
-  private static Optional<Claim.Taken> ofThese(ResultSet row, Map<JobId, Lease> leases)
+  private static Optional<ClaimedRow> ofThese(ResultSet row, Map<JobId, Lease> leases)
       throws SQLException {
     Lease lease = leases.remove(Rows.id(row, "id"));
-    return lease == null ? Optional.empty() : Optional.of(Claim.Taken.read(row, lease));
+    return lease == null ? Optional.empty() : Optional.of(ClaimedRow.read(row, lease));
   }
 
   /** A payload that the server cannot output must not keep the others from being run. */
-  private List<LeasedJob> readApart(List<LeasedJob> jobs, ClaimRequest request) {
-    List<Lease> leases = jobs.stream().map(LeasedJob::lease).toList();
+  private Taken readApart(Taken taken, ClaimRequest request) {
+    List<Lease> leases = taken.jobs().stream().map(LeasedJob::lease).toList();
     database.run(
         "claim",
         connection -> {
           MaterializeBatch.leases(connection, leases);
           return true;
         });
-    return apart.all(jobs, request.lease());
+    return taken.with(apart.all(taken.jobs(), request.lease()));
   }
 }

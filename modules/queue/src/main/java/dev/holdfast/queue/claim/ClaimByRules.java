@@ -1,5 +1,6 @@
 package dev.holdfast.queue.claim;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
@@ -131,16 +132,6 @@ final class ClaimByRules {
   }
 
   /**
-   * @param whenEmpty a suspect waits until the worker is empty
-   * @param byRules the next claim probably has to go by rules, too
-   */
-  record Taken(List<LeasedJob> jobs, boolean whenEmpty, boolean byRules) {
-    Taken with(List<LeasedJob> others) {
-      return new Taken(others, whenEmpty, byRules);
-    }
-  }
-
-  /**
    * The jobs of one page of keys, claimed in one transaction.
    *
    * @param next where the next page of keys begins; null when no page is to follow
@@ -156,13 +147,14 @@ final class ClaimByRules {
    * One page of keys after the other, each in its own transaction, so that the lock is not held
    * long.
    */
-  Taken take(Database database, ClaimRequest request) {
+  Taken take(Database database, ClaimRequest request, boolean payloads) {
     RulesSnapshot.Key start = lastKey.getOrDefault(request.queue(), RulesSnapshot.Key.FIRST);
     RulesSnapshot.Key from = start;
     boolean around = start.equals(RulesSnapshot.Key.FIRST);
     List<LeasedJob> jobs = new ArrayList<>();
     for (int page = 0; page < PAGES_A_CLAIM && jobs.size() < request.most(); page++) {
-      Page claimed = page(database, request, from, around ? start : RulesSnapshot.Key.FIRST, jobs);
+      Page claimed =
+          page(database, request, payloads, from, around ? start : RulesSnapshot.Key.FIRST, jobs);
       jobs.addAll(claimed.jobs());
       if (claimed.next() == null) {
         lastKey.put(request.queue(), from);
@@ -187,12 +179,13 @@ final class ClaimByRules {
   private Page page(
       Database database,
       ClaimRequest request,
+      boolean payloads,
       RulesSnapshot.Key from,
       RulesSnapshot.Key until,
       List<LeasedJob> before) {
     ClaimRequest rest = request.most(request.most() - before.size());
     try {
-      return database.transactBegunByWork("claim", in -> takePage(in, rest, from, until));
+      return database.transactBegunByWork("claim", in -> takePage(in, rest, payloads, from, until));
     } catch (DatabaseException e) {
       if (before.isEmpty() || !UnreadableJobs.mayHelp(e)) {
         throw e;
@@ -202,7 +195,11 @@ final class ClaimByRules {
   }
 
   Page takePage(
-      Connection connection, ClaimRequest request, RulesSnapshot.Key from, RulesSnapshot.Key until)
+      Connection connection,
+      ClaimRequest request,
+      boolean payloads,
+      RulesSnapshot.Key from,
+      RulesSnapshot.Key until)
       throws SQLException {
     RulesSnapshot rules = RulesSnapshot.lockAndRead(connection, request, from, until, keysAPage);
     int allowed = rules.allows(request.most());
@@ -210,7 +207,7 @@ final class ClaimByRules {
       return Page.last(List.of());
     }
     if (rules.suspectWaits() && rules.workerIsEmpty()) {
-      List<LeasedJob> suspect = takeSuspect(connection, request);
+      List<LeasedJob> suspect = takeSuspect(connection, request, payloads);
       if (!suspect.isEmpty()) {
         spend(connection, request, rules, 1);
         return Page.last(suspect);
@@ -219,7 +216,8 @@ final class ClaimByRules {
     if (rules.workerIsNext()) {
       return new Page(List.of(), true, true, null);
     }
-    List<LeasedJob> jobs = takeWithinRules(connection, request.most(allowed), rules.keys());
+    List<LeasedJob> jobs =
+        takeWithinRules(connection, request.most(allowed), payloads, rules.keys());
     spend(connection, request, rules, jobs.size());
     if (!rules.findsRules() && from.equals(RulesSnapshot.Key.FIRST)) {
       return new Page(jobs, false, false, null);
@@ -236,25 +234,22 @@ final class ClaimByRules {
     }
   }
 
-  private static List<LeasedJob> takeSuspect(Connection connection, ClaimRequest request)
-      throws SQLException {
-    return Claim.inOrder(
-        request
-            .bind(TAKE_SUSPECT.reading(request.payloads()).on(connection))
-            .set("most", 1)
-            .list(Claim.Taken::read));
+  private static List<LeasedJob> takeSuspect(
+      Connection connection, ClaimRequest request, boolean payloads) throws SQLException {
+    return ClaimedRow.inOrder(
+        TAKE_SUSPECT.on(connection, request, payloads).set("most", 1).list(ClaimedRow::read));
   }
 
   private static List<LeasedJob> takeWithinRules(
-      Connection connection, ClaimRequest request, List<RulesSnapshot.Key> keys)
+      Connection connection, ClaimRequest request, boolean payloads, List<RulesSnapshot.Key> keys)
       throws SQLException {
-    return Claim.inOrder(
-        request
-            .bind(TAKE_WITHIN_RULES.reading(request.payloads()).on(connection))
+    return ClaimedRow.inOrder(
+        TAKE_WITHIN_RULES
+            .on(connection, request, payloads)
             .set("most", request.most())
             .array("keys", "text", keys, RulesSnapshot.Key::key)
             .array("keyTenants", "text", keys, RulesSnapshot.Key::tenant)
             .array("keyLimits", "int4", keys, RulesSnapshot.Key::limit)
-            .list(Claim.Taken::read));
+            .list(ClaimedRow::read));
   }
 }

@@ -1,5 +1,8 @@
 package dev.holdfast.queue.claim;
 
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -66,8 +69,12 @@ final class ClaimCursor {
     return cursors.clone();
   }
 
+  static Array array(Connection connection, double[] from) throws SQLException {
+    return connection.createArrayOf("float8", Arrays.stream(from).boxed().toArray());
+  }
+
   /** What a claim that began at these cursors has found, and how long it took. */
-  synchronized void claimed(double[] from, List<Claim.Taken> taken, long took) {
+  synchronized void claimed(double[] from, List<ClaimedRow> taken, long took) {
     found = taken.size();
     boolean full = isFull(from);
     if (full) {
@@ -86,10 +93,10 @@ final class ClaimCursor {
     return found;
   }
 
-  private void raise(List<Claim.Taken> taken) {
+  private void raise(List<ClaimedRow> taken) {
     double[] first = new double[LANES];
     Arrays.fill(first, Double.POSITIVE_INFINITY);
-    for (Claim.Taken job : taken) {
+    for (ClaimedRow job : taken) {
       first[job.priority()] = Math.min(first[job.priority()], job.due() - PRECISION);
     }
     for (int lane = 0; lane < LANES; lane++) {

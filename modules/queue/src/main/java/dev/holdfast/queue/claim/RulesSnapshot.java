@@ -1,5 +1,6 @@
 package dev.holdfast.queue.claim;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;

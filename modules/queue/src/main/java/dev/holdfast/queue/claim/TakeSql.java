@@ -1,8 +1,10 @@
 package dev.holdfast.queue.claim;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.Transition;
+import java.sql.Connection;
 
 /**
  * A claim: the rows that a CTE {@code picked} found and locked are taken by a worker, and read.
@@ -62,7 +64,21 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
         Sql.of(template, "columns", COLUMNS.replace("${payload}", "'null'")));
   }
 
+  /** With what every claim statement has bound. */
+  Sql.Call on(Connection connection, ClaimRequest request, boolean payloads) {
+    return bind(reading(payloads).on(connection), request);
+  }
+
   Sql reading(boolean payloads) {
     return payloads ? withPayloads : withoutPayloads;
+  }
+
+  static Sql.Call bind(Sql.Call call, ClaimRequest request) {
+    return call.set("queue", request.queue())
+        .set("worker", request.worker())
+        .set("lease", request.lease())
+        .set("cancelGrace", request.cancelGrace())
+        .set("remote", request.receiver() == ClaimRequest.Receiver.REMOTE)
+        .tenant(request.tenant());
   }
 }

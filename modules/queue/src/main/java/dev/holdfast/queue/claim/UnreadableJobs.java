@@ -1,5 +1,6 @@
 package dev.holdfast.queue.claim;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -92,26 +93,30 @@ final class UnreadableJobs {
 
   /** One way to claim. */
   interface Claiming {
-    List<LeasedJob> take(ClaimRequest request);
+    /**
+     * @param payloads whether they are read with the jobs
+     */
+    Taken take(ClaimRequest request, boolean payloads);
   }
 
   /** Claims as usual, and if that cannot be read, some jobs whose payloads are read apart. */
-  List<LeasedJob> ifNeeded(ClaimRequest request, Claiming claiming) {
+  Taken ifNeeded(ClaimRequest request, Claiming claiming) {
     try {
-      return claiming.take(request);
+      return claiming.take(request, true);
     } catch (DatabaseException e) {
       if (!mayHelp(e)) {
         throw e;
       }
       log.warn("a claim failed; its jobs are read one by one: {}", e.getMessage());
     }
-    List<LeasedJob> claimed;
+    ClaimRequest few = request.most(Math.min(request.most(), MOST));
+    Taken taken;
     List<LeasedJob> readable;
     do {
-      claimed = claiming.take(request.withoutPayloads(Math.min(request.most(), MOST)));
-      readable = all(claimed, request.lease());
-    } while (readable.isEmpty() && !claimed.isEmpty());
-    return readable;
+      taken = claiming.take(few, false);
+      readable = all(taken.jobs(), request.lease());
+    } while (readable.isEmpty() && !taken.isEmpty());
+    return taken.with(readable);
   }
 
   /** Those of them that can be run, with their payloads. */

@@ -4,6 +4,7 @@ import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
@@ -17,7 +18,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** Cancels jobs: at once when they are not running, else by asking the worker to stop. */
 public final class Cancel {
@@ -111,17 +111,9 @@ public final class Cancel {
   /** A locked row: no claim has written it, if it is not materialized. */
   private record Locked(JobId job, String queue, boolean notMaterialized) {}
 
-  /**
-   * In one transaction.
-   *
-   * @param tenant whose jobs may be cancelled; null for all
-   */
+  /** In one transaction. */
   public static List<Cancellation> of(
-      Connection connection,
-      List<JobId> jobs,
-      boolean cascade,
-      String reason,
-      @Nullable String tenant)
+      Connection connection, List<JobId> jobs, boolean cascade, String reason, Tenant tenant)
       throws SQLException {
     String why = reason.isBlank() ? "requested" : Limits.reason(reason);
     materialize(connection, jobs, cascade, tenant);
@@ -135,8 +127,7 @@ public final class Cancel {
 
   /** A job in a batch runs: its row must show that before it is cancelled. */
   private static void materialize(
-      Connection connection, List<JobId> jobs, boolean cascade, @Nullable String tenant)
-      throws SQLException {
+      Connection connection, List<JobId> jobs, boolean cascade, Tenant tenant) throws SQLException {
     List<Locked> notMaterialized =
         LOCK
             .on(connection)

@@ -8,6 +8,7 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
@@ -183,14 +184,9 @@ public final class Commands {
 
   private Commands() {}
 
-  /**
-   * In one transaction.
-   *
-   * @param tenant whose jobs may be controlled; null for all
-   */
+  /** In one transaction. */
   public static Commanded command(
-      Connection connection, JobId job, JobCommand command, @Nullable String tenant)
-      throws SQLException {
+      Connection connection, JobId job, JobCommand command, Tenant tenant) throws SQLException {
     Optional<JobState> state = LockedJob.stateOf(connection, job, tenant);
     Answer answer =
         state.isEmpty() ? Answer.NO_SUCH_JOB : checked(connection, job, state.get(), command);

@@ -3,11 +3,11 @@ package dev.holdfast.queue.command;
 import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Deletes one job that does not run, with its attempts, timeline, steps and log. What it has
@@ -44,12 +44,8 @@ public final class Delete {
 
   private Delete() {}
 
-  /**
-   * In one transaction; empty when there is no such job.
-   *
-   * @param tenant whose job it must be; null for any
-   */
-  public static Optional<Deletion> one(Connection connection, JobId job, @Nullable String tenant)
+  /** In one transaction; empty when there is no such job. */
+  public static Optional<Deletion> one(Connection connection, JobId job, Tenant tenant)
       throws SQLException {
     Optional<JobState> state = LockedJob.stateOf(connection, job, tenant);
     if (state.isEmpty()) {

@@ -6,6 +6,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.EventSql;
 import java.sql.Connection;
@@ -64,13 +65,9 @@ public final class Edit {
    */
   public record Edited(JobEdit.Answer answer, @Nullable String queue) {}
 
-  /**
-   * In one transaction; empty when there is no such job.
-   *
-   * @param tenant whose job it must be; null for any
-   */
+  /** In one transaction; empty when there is no such job. */
   public static Optional<Edited> one(
-      Connection connection, JobId job, JobEdit edit, Codec codec, @Nullable String tenant)
+      Connection connection, JobId job, JobEdit edit, Codec codec, Tenant tenant)
       throws SQLException {
     Object given = edit.payload();
     Json payload = given == null ? null : Limits.payload(codec.encode(given));

@@ -2,6 +2,7 @@ package dev.holdfast.queue.command;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.BatchSql;
@@ -12,7 +13,6 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A job whose row the transaction has locked.
@@ -34,12 +34,8 @@ record LockedJob(JobState state, String queue, boolean notMaterialized) {
           "tenant",
           TenantSql.isOf("j"));
 
-  /**
-   * Locks a job, and materializes it if it is in a batch: such a job runs.
-   *
-   * @param tenant whose job it must be; null for any
-   */
-  static Optional<JobState> stateOf(Connection connection, JobId job, @Nullable String tenant)
+  /** Locks a job, and materializes it if it is in a batch: such a job runs. */
+  static Optional<JobState> stateOf(Connection connection, JobId job, Tenant tenant)
       throws SQLException {
     Optional<LockedJob> locked = lock(connection, job, tenant);
     if (locked.isPresent() && locked.get().notMaterialized()) {
@@ -49,7 +45,7 @@ record LockedJob(JobState state, String queue, boolean notMaterialized) {
     return locked.map(LockedJob::state);
   }
 
-  private static Optional<LockedJob> lock(Connection connection, JobId job, @Nullable String tenant)
+  private static Optional<LockedJob> lock(Connection connection, JobId job, Tenant tenant)
       throws SQLException {
     return LOCK.on(connection).set("job", job).tenant(tenant).first(LockedJob::read);
   }

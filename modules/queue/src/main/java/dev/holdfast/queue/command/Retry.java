@@ -2,6 +2,7 @@ package dev.holdfast.queue.command;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.EventSql;
@@ -11,7 +12,6 @@ import dev.holdfast.queue.sql.WorkerSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Requeues FAILED and CANCELLED jobs, resets their budgets, keeps the attempt number. A job that
@@ -89,18 +89,17 @@ public final class Retry {
   public record Retried(JobId job, String queue) {}
 
   /** The jobs that were requeued; the others had not ended in failure or cancellation. */
-  public static List<Retried> all(Connection connection, List<JobId> jobs, @Nullable String tenant)
+  public static List<Retried> all(Connection connection, List<JobId> jobs, Tenant tenant)
       throws SQLException {
     return all(connection, ENDED_BADLY, jobs, tenant);
   }
 
   /** However it ended. The same transaction then asks for one of its steps. */
   static List<Retried> toStep(Connection connection, JobId job) throws SQLException {
-    return all(connection, ENDED, List.of(job), null);
+    return all(connection, ENDED, List.of(job), Tenant.ANY);
   }
 
-  private static List<Retried> all(
-      Connection connection, Sql sql, List<JobId> jobs, @Nullable String tenant)
+  private static List<Retried> all(Connection connection, Sql sql, List<JobId> jobs, Tenant tenant)
       throws SQLException {
     return sql.on(connection)
         .array("jobs", "uuid", jobs, id -> id)

@@ -2,6 +2,7 @@ package dev.holdfast.queue.health;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.UnhandledKind;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.ClaimableSql;
 import dev.holdfast.queue.sql.TenantSql;
@@ -10,7 +11,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Which kinds live workers have handlers for. During a rolling deployment some know a new kind and
@@ -84,7 +84,7 @@ public final class HandledKinds {
   private HandledKinds() {}
 
   /** Kinds whose jobs a worker left for others, while no live worker handles them. */
-  public static List<UnhandledKind> unhandled(Connection connection, @Nullable String tenant)
+  public static List<UnhandledKind> unhandled(Connection connection, Tenant tenant)
       throws SQLException {
     return UNHANDLED
         .on(connection)

@@ -1,6 +1,7 @@
 package dev.holdfast.queue.health;
 
 import dev.holdfast.model.ops.Poller;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
@@ -8,7 +9,6 @@ import dev.holdfast.queue.sql.TenantSql;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Which workers ask servers for jobs. They are known by it while they hold none. */
 public final class WorkerPolls {
@@ -17,10 +17,9 @@ public final class WorkerPolls {
   /**
    * A worker asks for the jobs of a queue.
    *
-   * @param tenant null for one that may have jobs of every tenant
    * @param expires when it is gone unless it asks again
    */
-  public record Poll(String worker, String queue, @Nullable String tenant, Duration expires) {}
+  public record Poll(String worker, String queue, Tenant tenant, Duration expires) {}
 
   // In a fixed order, or two servers that write the same rows deadlock.
   private static final Sql WRITE =
@@ -69,14 +68,14 @@ public final class WorkerPolls {
                   .on(connection)
                   .array("workers", "text", all, Poll::worker)
                   .array("queues", "text", all, Poll::queue)
-                  .array("tenants", "text", all, poll -> poll.tenant() == null ? "" : poll.tenant())
+                  .array("tenants", "text", all, poll -> poll.tenant().name())
                   .array("expires", "text", all, poll -> Long.toString(poll.expires().toMillis()))
                   .update());
     }
   }
 
   /** Workers that have not gone; of a tenant, those that ask for its jobs alone. */
-  public List<Poller> live(@Nullable String tenant) {
+  public List<Poller> live(Tenant tenant) {
     return database.run(
         "polls",
         connection ->

@@ -5,6 +5,7 @@ import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
@@ -13,7 +14,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /** Reads the state of worker processes. */
 public final class WorkerReadings {
@@ -67,12 +67,12 @@ public final class WorkerReadings {
    * All workers: processes under supervisors, and others that hold leases or ask a server for jobs.
    * A tenant sees only the workers that do so for its jobs.
    */
-  public WorkerFleet fleet(@Nullable String tenant) {
+  public WorkerFleet fleet(Tenant tenant) {
     List<Holder> holders =
         database.run(
             "holders", connection -> Holders.of(connection, tenant, JOBS_PER_HOLDER, MOST_HOLDERS));
-    return tenant == null
-        ? new WorkerFleet(all(), supervisors.all(), holders, polls.live(null), database.now())
+    return tenant.isAny()
+        ? new WorkerFleet(all(), supervisors.all(), holders, polls.live(Tenant.ANY), database.now())
         : WorkerFleet.of(holders, polls.live(tenant), database.now());
   }
 

@@ -3,72 +3,43 @@ package dev.holdfast.queue.health;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.notify.QueueNotifier;
 
-/** Worker processes, their supervisors, and the commands between operators and both. */
-public final class WorkerRegistry {
-  private final WorkerProcesses processes;
-  private final Supervisors supervisors;
-  private final WorkerReadings readings;
-  private final WorkerCommands commands;
-  private final ProcessRecovery recovery;
-  private final WorkerExits exits;
-  private final WorkerLogs logs;
-  private final WorkerPolls polls;
-  private final ServerFigures servers;
-
-  public WorkerRegistry(Database database, QueueNotifier notifier) {
-    this.processes = new WorkerProcesses(database);
-    this.supervisors = new Supervisors(database, processes);
-    this.polls = new WorkerPolls(database);
-    this.readings = new WorkerReadings(database, supervisors, polls);
-    this.commands = new WorkerCommands(database, readings);
-    this.recovery = new ProcessRecovery(database, notifier);
-    this.exits = new WorkerExits(database);
-    this.logs = new WorkerLogs(database);
-    this.servers = new ServerFigures(database);
-  }
-
-  /** The rows that processes and their supervisors write. */
-  public WorkerProcesses processes() {
-    return processes;
-  }
-
-  /** The supervisors and the names they hold. */
-  public Supervisors supervisors() {
-    return supervisors;
-  }
-
-  /** What is known of the processes. */
-  public WorkerReadings readings() {
-    return readings;
-  }
-
-  /** What operators ask of the processes. */
-  public WorkerCommands commands() {
-    return commands;
-  }
-
-  /** Takes back the jobs of dead processes. */
-  public ProcessRecovery recovery() {
-    return recovery;
-  }
-
-  /** How the processes ended. */
-  public WorkerExits exits() {
-    return exits;
-  }
-
-  /** Which workers ask servers for jobs. */
-  public WorkerPolls polls() {
-    return polls;
-  }
-
-  /** What servers count. */
-  public ServerFigures servers() {
-    return servers;
-  }
-
-  /** What the processes printed last. */
-  public WorkerLogs logs() {
-    return logs;
+/**
+ * Worker processes, their supervisors, and the commands between operators and both.
+ *
+ * @param processes the rows that processes and their supervisors write
+ * @param supervisors and the names they hold
+ * @param readings what is known of the processes
+ * @param commands what operators ask of the processes
+ * @param recovery takes back the jobs of dead processes
+ * @param exits how the processes ended
+ * @param logs what the processes printed last
+ * @param polls which workers ask servers for jobs
+ * @param servers what servers count
+ */
+public record WorkerRegistry(
+    WorkerProcesses processes,
+    Supervisors supervisors,
+    WorkerReadings readings,
+    WorkerCommands commands,
+    ProcessRecovery recovery,
+    WorkerExits exits,
+    WorkerLogs logs,
+    WorkerPolls polls,
+    ServerFigures servers) {
+  public static WorkerRegistry on(Database database, QueueNotifier notifier) {
+    WorkerProcesses processes = new WorkerProcesses(database);
+    Supervisors supervisors = new Supervisors(database, processes);
+    WorkerPolls polls = new WorkerPolls(database);
+    WorkerReadings readings = new WorkerReadings(database, supervisors, polls);
+    return new WorkerRegistry(
+        processes,
+        supervisors,
+        readings,
+        new WorkerCommands(database, readings),
+        new ProcessRecovery(database, notifier),
+        new WorkerExits(database),
+        new WorkerLogs(database),
+        polls,
+        new ServerFigures(database));
   }
 }

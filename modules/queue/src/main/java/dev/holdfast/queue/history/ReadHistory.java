@@ -147,7 +147,7 @@ public final class ReadHistory {
     recent.stream()
         .filter(each -> !each.at().isBefore(span.jobsFrom()) && isAskedFor(each))
         .forEach(each -> add(each.at(), new Kind(each.queue(), each.kind()), each.sum()));
-    if (query.kind() == null && query.tenant() == null) {
+    if (query.kind() == null && query.tenant().isAny()) {
       depth(span.kept(), span.from(), rolled);
       depth(Resolution.MINUTE, later(rolled, span.from()), span.now().plus(LONGEST_FROM_JOBS));
     }
@@ -181,7 +181,7 @@ public final class ReadHistory {
   private boolean isAskedFor(RecentTallies.Row row) {
     return (query.queue() == null || query.queue().equals(row.queue()))
         && (query.kind() == null || query.kind().equals(row.kind()))
-        && (query.tenant() == null || query.tenant().equals(row.tenant()));
+        && query.tenant().includes(row.tenant());
   }
 
   private boolean add(Instant minute, Kind kind, TallySum sum) {

@@ -1,5 +1,6 @@
 package dev.holdfast.queue.history;
 
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
@@ -64,7 +65,7 @@ public final class RecentTallies {
                       .on(connection)
                       .set("from", from)
                       .set("until", from.plus(AHEAD))
-                      .tenant(null)
+                      .tenant(Tenant.ANY)
                       .listByKey(Row::read));
       long took = System.nanoTime() - start;
       long jobs = rows.stream().mapToLong(each -> each.sum().jobs()).sum();

@@ -1,6 +1,7 @@
 package dev.holdfast.queue.history;
 
 import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
@@ -53,7 +54,7 @@ final class SampleDepth {
     long due = 0;
     long running = 0;
     long oldest = 0;
-    for (QueueStatus queue : Queues.list(connection, null)) {
+    for (QueueStatus queue : Queues.list(connection, Tenant.ANY)) {
       due += queue.due();
       running += queue.running();
       long waited = queue.oldest() == null ? 0 : queue.oldest().toMillis();

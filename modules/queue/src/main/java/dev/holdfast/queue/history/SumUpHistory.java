@@ -1,5 +1,6 @@
 package dev.holdfast.queue.history;
 
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
@@ -198,7 +199,7 @@ public final class SumUpHistory {
     if (!until.isAfter(from)) {
       return false;
     }
-    SUM_UP.on(connection).set("from", from).set("until", until).tenant(null).update();
+    SUM_UP.on(connection).set("from", from).set("until", until).tenant(Tenant.ANY).update();
     for (Resolution longer : List.of(Resolution.QUARTER, Resolution.HOUR)) {
       sumUp(connection, longer, longer.floor(from), longer.floor(until));
     }

@@ -2,6 +2,7 @@ package dev.holdfast.queue.jdbc;
 
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.ops.Pause;
+import dev.holdfast.model.value.Tenant;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -172,11 +173,9 @@ public final class Sql {
      * Binds {@code :tenant}. All tenants are an empty name and not a null: pgjdbc prepares a
      * statement anew whenever a null follows a text, and the new plan would not know what was set
      * for the first one.
-     *
-     * @param tenant null for all
      */
-    public Call tenant(@Nullable String tenant) {
-      return set("tenant", tenant == null ? "" : tenant);
+    public Call tenant(Tenant tenant) {
+      return set("tenant", tenant.name());
     }
 
     /** Binds {@code :by} and {@code :reason}. */

@@ -2,11 +2,11 @@ package dev.holdfast.queue.read;
 
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Statistics;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.SQLException;
-import org.jspecify.annotations.Nullable;
 
 /** Counts jobs, all or those of one tenant, by state, kind and queue. */
 public final class Count {
@@ -24,7 +24,7 @@ public final class Count {
 
   private Count() {}
 
-  public static Statistics all(Connection connection, @Nullable String tenant) throws SQLException {
+  public static Statistics all(Connection connection, Tenant tenant) throws SQLException {
     return new Statistics(
         SQL.on(connection)
             .tenant(tenant)

@@ -1,6 +1,7 @@
 package dev.holdfast.queue.read;
 
 import dev.holdfast.model.search.FailureGroups;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.FailureSql;
@@ -11,7 +12,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Groups the newest FAILED jobs by what they failed of. */
 public final class FailuresBySignature {
@@ -79,7 +79,7 @@ public final class FailuresBySignature {
   /**
    * @param most how many groups
    */
-  public static FailureGroups of(Connection connection, @Nullable String tenant, int most)
+  public static FailureGroups of(Connection connection, Tenant tenant, int most)
       throws SQLException {
     List<Read> read =
         SQL.on(connection)

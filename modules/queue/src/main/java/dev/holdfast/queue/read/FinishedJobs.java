@@ -1,6 +1,7 @@
 package dev.holdfast.queue.read;
 
 import dev.holdfast.model.ops.Throughput;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.TenantSql;
@@ -10,7 +11,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Counts the jobs that ended since a moment, second by second. */
 public final class FinishedJobs {
@@ -34,8 +34,8 @@ public final class FinishedJobs {
 
   private FinishedJobs() {}
 
-  public static List<Throughput> since(
-      Connection connection, Instant since, @Nullable String tenant) throws SQLException {
+  public static List<Throughput> since(Connection connection, Instant since, Tenant tenant)
+      throws SQLException {
     return SQL.on(connection).set("since", since).tenant(tenant).listByKey(FinishedJobs::second);
   }
 

@@ -2,6 +2,7 @@ package dev.holdfast.queue.read;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Holder;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.TenantSql;
@@ -12,7 +13,6 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** Which workers hold leases, and which. */
 public final class Holders {
@@ -34,7 +34,7 @@ public final class Holders {
 
   private Holders() {}
 
-  public static List<Holder> of(Connection connection, @Nullable String tenant, int jobs, int most)
+  public static List<Holder> of(Connection connection, Tenant tenant, int jobs, int most)
       throws SQLException {
     return SQL.on(connection)
         .set("jobs", jobs)

@@ -4,13 +4,13 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.search.JobIdMatches;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Finds jobs by a part of their ids, so that nobody has to type 36 characters. */
 public final class JobIdSearch {
@@ -60,7 +60,7 @@ public final class JobIdSearch {
   /**
    * @param part as {@link JobIdMatches#part} returns it
    */
-  public static JobIdMatches of(Connection connection, @Nullable String tenant, String part)
+  public static JobIdMatches of(Connection connection, Tenant tenant, String part)
       throws SQLException {
     boolean begins = hasItsDashes(part);
     // Where no id can begin like this, the range is empty.

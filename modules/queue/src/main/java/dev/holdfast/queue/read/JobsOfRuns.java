@@ -6,6 +6,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
 import dev.holdfast.model.search.RunSummary;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.FailureSql;
@@ -143,8 +144,8 @@ public final class JobsOfRuns {
           Sql.of(template.replace(place, TenantSql.isOfOne("j")), fragments));
     }
 
-    Sql.Call on(Connection connection, @Nullable String tenant) {
-      return tenant == null ? all.on(connection) : ofOne.on(connection).set("tenant", tenant);
+    Sql.Call on(Connection connection, Tenant tenant) {
+      return tenant.isAny() ? all.on(connection) : ofOne.on(connection).tenant(tenant);
     }
   }
 
@@ -157,7 +158,7 @@ public final class JobsOfRuns {
    * @param before runs older than this; null for the newest
    */
   public static RunPage page(
-      Connection connection, @Nullable String tenant, @Nullable JobCursor before, int most)
+      Connection connection, Tenant tenant, @Nullable JobCursor before, int most)
       throws SQLException {
     long began = System.nanoTime();
     JobCursor first = before == null ? AFTER_ALL : before;
@@ -207,7 +208,7 @@ public final class JobsOfRuns {
   }
 
   /** Empty if no job that the tenant may see has this run. */
-  public static Optional<RunGraph> graph(Connection connection, @Nullable String tenant, JobId run)
+  public static Optional<RunGraph> graph(Connection connection, Tenant tenant, JobId run)
       throws SQLException {
     Optional<RunSummary> summary =
         ONE.on(connection, tenant)

@@ -2,6 +2,7 @@ package dev.holdfast.queue.recover;
 
 import dev.holdfast.model.ops.UnhandledKind;
 import dev.holdfast.model.ops.Warnings;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.lease.LeaseExpiry;
 import dev.holdfast.queue.sql.TenantSql;
@@ -9,7 +10,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Counts the jobs that an operator should check, up to a limit. */
 public final class CountWarnings {
@@ -41,10 +41,7 @@ public final class CountWarnings {
    * @param unhandled kinds that no live worker handles
    */
   public static Warnings of(
-      Connection connection,
-      @Nullable String tenant,
-      Duration reapGrace,
-      List<UnhandledKind> unhandled)
+      Connection connection, Tenant tenant, Duration reapGrace, List<UnhandledKind> unhandled)
       throws SQLException {
     return SQL.on(connection)
         .set("grace", reapGrace)

@@ -1,8 +1,8 @@
 package dev.holdfast.queue.settle;
 
-import dev.holdfast.model.attempt.Delivery;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.ops.Dispatch.Delivery;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.ClaimDeliverySql;

@@ -16,6 +16,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.job.RetryDefaults.Retries;
 import dev.holdfast.model.job.RetryPolicy;
+import dev.holdfast.model.value.Tenant;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -179,7 +180,7 @@ class BudgetTest extends QueueFixture {
     queue.settle(fail(failAndClaim(first), FLAKY));
     assertThat(state(first.job())).isEqualTo(JobState.FAILED);
 
-    assertThat(queue.retry(List.of(first.job()))).containsExactly(first.job());
+    assertThat(queue.retry(List.of(first.job()), Tenant.ANY)).containsExactly(first.job());
 
     JobStatus status = status(first.job());
     assertThat(status.state()).isEqualTo(JobState.PENDING);
@@ -207,7 +208,7 @@ class BudgetTest extends QueueFixture {
     Lease lease = addAndClaim(job().maxCrashes(0));
     expire(lease);
     maintenance.reap(Duration.ZERO);
-    queue.retry(List.of(lease.job()));
+    queue.retry(List.of(lease.job()), Tenant.ANY);
     assertThat(status(lease.job()).crashes()).isZero();
     queue.settle(succeed(claimOne()));
     assertThat(state(lease.job())).isEqualTo(JobState.SUCCEEDED);
@@ -216,9 +217,9 @@ class BudgetTest extends QueueFixture {
   @Test
   void a_cancelled_job_that_is_retried_is_no_longer_being_cancelled() {
     Lease lease = running();
-    queue.cancel(lease.job(), false, "stop");
+    queue.cancel(List.of(lease.job()), false, "stop", Tenant.ANY);
     queue.settle(new Settlement.Cancel(lease, null));
-    queue.retry(List.of(lease.job()));
+    queue.retry(List.of(lease.job()), Tenant.ANY);
     Lease second = claimOne();
     assertThat(queue.heartbeat(List.of(second), LEASE).getFirst().cancelRequested()).isFalse();
     assertThat(status(lease.job()).cancelRequestedAt()).isNull();
@@ -245,7 +246,8 @@ class BudgetTest extends QueueFixture {
                     done.job(),
                     cancelled.job(),
                     running.job(),
-                    JobId.next())))
+                    JobId.next()),
+                Tenant.ANY))
         .containsExactlyInAnyOrder(failed.job(), cancelled.job());
     assertThat(state(done.job())).isEqualTo(JobState.SUCCEEDED);
   }
@@ -260,7 +262,7 @@ class BudgetTest extends QueueFixture {
     Lease failed = addAndClaim(job().deadline(future));
     queue.settle(fail(failed, HOPELESS));
 
-    queue.retry(List.of(late, failed.job()));
+    queue.retry(List.of(late, failed.job()), Tenant.ANY);
     maintenance.expire();
 
     assertThat(status(late).deadline()).isNull();
@@ -290,7 +292,7 @@ class BudgetTest extends QueueFixture {
 
   private Lease cancelling() {
     Lease lease = running();
-    queue.cancel(lease.job(), false, "stop");
+    queue.cancel(List.of(lease.job()), false, "stop", Tenant.ANY);
     return lease;
   }
 }

@@ -12,6 +12,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Tenant;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -106,7 +107,7 @@ class DependencyTest extends QueueFixture {
     JobId first = add(job());
     JobId cancelled = add(job().dependsOn(first));
     JobId late = add(job().dependsOn(first));
-    queue.cancel(cancelled, false, "x");
+    queue.cancel(List.of(cancelled), false, "x", Tenant.ANY);
     set(late, "deadline = now() - interval '1 s'");
     maintenance.expire();
     assertThat(state(cancelled)).isEqualTo(JobState.CANCELLED);

@@ -11,6 +11,7 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -230,7 +231,7 @@ class FenceTest extends QueueFixture {
     assertThat(queue.settle(List.of())).isEmpty();
     assertThat(queue.report(List.of())).isEmpty();
     assertThat(queue.heartbeat(List.of(), LEASE)).isEmpty();
-    assertThat(queue.retry(List.of())).isEmpty();
+    assertThat(queue.retry(List.of(), Tenant.ANY)).isEmpty();
     assertThat(queue.enqueue(List.of())).isEmpty();
   }
 
@@ -250,7 +251,7 @@ class FenceTest extends QueueFixture {
                           : !reaper.maintenance().reap(Duration.ZERO).requeued().isEmpty());
       assertThat(won.get(0)).isNotEqualTo(won.get(1));
       assertThat(state(lease.job())).isEqualTo(won.get(0) ? JobState.SUCCEEDED : JobState.PENDING);
-      queue.cancel(lease.job(), false, "next round");
+      queue.cancel(List.of(lease.job()), false, "next round", Tenant.ANY);
     }
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Enqueued;
@@ -93,7 +94,7 @@ class LostResponseTest extends QueueFixture {
   void a_claim_whose_response_was_lost_is_not_repeated_and_can_be_found() throws Exception {
     queue.enqueue(jobs(10));
     CountDownLatch lost = proxy.loseNextReplyTo("SET state = 'RUNNING'");
-    assertThatThrownBy(() -> remote.jobs().claim(QUEUE, 3, WORKER, LEASE))
+    assertThatThrownBy(() -> remote.jobs().claim(new ClaimRequest(QUEUE, 3, WORKER, LEASE)))
         .isInstanceOf(DatabaseException.class)
         .satisfies(thrown -> assertThat(((DatabaseException) thrown).isTransient()).isTrue());
     assertLost(lost);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
@@ -33,7 +34,7 @@ class MovedRowTest {
       Lease lease =
           store
               .jobs()
-              .claim("default", 1, "worker", Duration.ofMinutes(1))
+              .claim(new ClaimRequest("default", 1, "worker", Duration.ofMinutes(1)))
               .jobs()
               .getFirst()
               .lease();

@@ -4,6 +4,7 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -19,6 +20,7 @@ import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
@@ -107,7 +109,7 @@ public abstract class QueueFixture {
   }
 
   protected List<LeasedJob> claim(int most) {
-    return queue.claim(QUEUE, most, WORKER, LEASE).jobs();
+    return queue.claim(new ClaimRequest(QUEUE, most, WORKER, LEASE)).jobs();
   }
 
   protected Lease claimOne() {
@@ -116,10 +118,10 @@ public abstract class QueueFixture {
 
   /** Claims again while the next job is due in a moment, as a worker does. */
   private LeasedJob claimOne(String name) {
-    Claimed claimed = queue.claim(name, 1, WORKER, LEASE);
+    Claimed claimed = queue.claim(new ClaimRequest(name, 1, WORKER, LEASE));
     while (claimed.jobs().isEmpty() && isSoon(claimed.nextDue())) {
       LockSupport.parkNanos(A_MOMENT.toNanos() / 50);
-      claimed = queue.claim(name, 1, WORKER, LEASE);
+      claimed = queue.claim(new ClaimRequest(name, 1, WORKER, LEASE));
     }
     assertThat(claimed.jobs()).hasSize(1);
     return claimed.jobs().getFirst();
@@ -181,7 +183,7 @@ public abstract class QueueFixture {
   }
 
   protected long count(JobState state) {
-    return queries.statistics().byState().getOrDefault(state, 0L);
+    return queries.statistics(Tenant.ANY).byState().getOrDefault(state, 0L);
   }
 
   /** All rows of a job as one text, to see whether anything in them changed. */

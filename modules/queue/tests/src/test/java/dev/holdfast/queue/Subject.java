@@ -1,5 +1,6 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -23,7 +24,9 @@ record Subject(JobStore store, TestDatabase db, Job before, Job job, Lease lease
     if (state != JobState.WAITING) {
       subject.endTheOneBefore(true);
       // Its own worker, so that leases lost by others do not affect this job.
-      store.jobs().claim(job.queue(), 1, "worker:" + job.id(), QueueFixture.LEASE);
+      store
+          .jobs()
+          .claim(new ClaimRequest(job.queue(), 1, "worker:" + job.id(), QueueFixture.LEASE));
     }
     switch (state) {
       case WAITING, RUNNING -> {}
@@ -44,7 +47,8 @@ record Subject(JobStore store, TestDatabase db, Job before, Job job, Lease lease
   }
 
   void endTheOneBefore(boolean well) {
-    for (LeasedJob first : store.jobs().claim(before.queue(), 1, "w", QueueFixture.LEASE).jobs()) {
+    for (LeasedJob first :
+        store.jobs().claim(new ClaimRequest(before.queue(), 1, "w", QueueFixture.LEASE)).jobs()) {
       store
           .jobs()
           .settle(

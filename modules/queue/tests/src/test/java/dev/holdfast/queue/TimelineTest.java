@@ -15,6 +15,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,11 +99,11 @@ class TimelineTest extends QueueFixture {
     maintenance.reap(Duration.ZERO);
     queue.settle(fail(claimOne(), FLAKY));
     queue.settle(fail(claimOne(), FLAKY));
-    queue.retry(List.of(job));
+    queue.retry(List.of(job), Tenant.ANY);
     Lease cancelled = claimOne();
-    queue.cancel(job, false, "enough");
+    queue.cancel(List.of(job), false, "enough", Tenant.ANY);
     queue.settle(new Settlement.Cancel(cancelled, null));
-    queue.retry(List.of(job));
+    queue.retry(List.of(job), Tenant.ANY);
     queue.settle(succeed(claimOne()));
 
     assertThat(events(job))
@@ -224,7 +225,7 @@ class TimelineTest extends QueueFixture {
                   switch (i) {
                     case 0 -> queue.report(List.of(event(lease, "a"), event(lease, "b")));
                     case 1 -> queue.report(List.of(progress(lease, 50)));
-                    case 2 -> queue.cancel(lease.job(), false, "x");
+                    case 2 -> queue.cancel(List.of(lease.job()), false, "x", Tenant.ANY);
                     default -> queue.settle(fail(lease, FLAKY));
                   });
     }

@@ -108,8 +108,6 @@ class TransitionsTest {
             .map(Verb::method)
             .filter(Objects::nonNull)
             .collect(Collectors.toCollection(TreeSet::new));
-    // Writes no row of a job: tested in BatchVerbsTest.
-    verbs.add("claimInBatches");
     assertThat(verbs).isEqualTo(JobQueueMethods.writing());
   }
 

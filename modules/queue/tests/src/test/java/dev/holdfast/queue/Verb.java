@@ -1,6 +1,7 @@
 package dev.holdfast.queue;
 
 import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.LogLines;
 import dev.holdfast.model.attempt.Publication;
@@ -10,6 +11,7 @@ import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Tenant;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -21,16 +23,17 @@ enum Verb {
   CLAIM("claim") {
     @Override
     void on(Subject job) {
-      job.store().jobs().claim(job.job().queue(), 1, "another", QueueFixture.LEASE);
+      job.store()
+          .jobs()
+          .claim(new ClaimRequest(job.job().queue(), 1, "another", QueueFixture.LEASE));
     }
   },
-  CLAIM_REMOTELY("claimRemotely") {
+  CLAIM_REMOTELY("claim") {
     @Override
     void on(Subject job) {
       job.store()
           .jobs()
-          .claimRemotely(
-              job.job().queue(), 1, "another", QueueFixture.LEASE, QueueFixture.GRACE, null);
+          .claim(new ClaimRequest(job.job().queue(), 1, "another", QueueFixture.LEASE).remote());
     }
   },
   HEARTBEAT("heartbeat") {
@@ -124,7 +127,7 @@ enum Verb {
   CANCEL("cancel") {
     @Override
     void on(Subject job) {
-      job.store().jobs().cancel(job.id(), true, "not needed");
+      job.store().jobs().cancel(List.of(job.id()), true, "not needed", Tenant.ANY);
     }
   },
   CANCELLED_BY_THE_WORKER("settle") {
@@ -182,7 +185,7 @@ enum Verb {
   RETRY("retry") {
     @Override
     void on(Subject job) {
-      job.store().jobs().retry(List.of(job.id()));
+      job.store().jobs().retry(List.of(job.id()), Tenant.ANY);
     }
   },
   SEND_BACK_TO_A_STEP("command") {
@@ -194,7 +197,7 @@ enum Verb {
           .command(
               job.id(),
               new JobCommand(CommandAction.RESUME_FROM_STEP, "s1", "ada", "once more"),
-              null);
+              Tenant.ANY);
     }
   },
   REAP {
@@ -292,13 +295,13 @@ enum Verb {
   EDIT("edit") {
     @Override
     void on(Subject job) {
-      job.store().jobs().edit(job.id(), JobEdit.NOTHING.priority(1));
+      job.store().jobs().edit(job.id(), JobEdit.NOTHING.priority(1), Tenant.ANY);
     }
   },
   DELETE("delete") {
     @Override
     void on(Subject job) {
-      job.store().jobs().delete(job.id());
+      job.store().jobs().delete(job.id(), Tenant.ANY);
     }
   },
   RETAIN {

@@ -79,7 +79,7 @@ public final class EnqueueApi {
 
   private List<Enqueued> enqueue(Call call, boolean many, List<JobRequest> requests) {
     Caller caller = call.caller();
-    String ownTenant = caller.tenant() == null ? Job.DEFAULT_OWNER : caller.tenant();
+    String ownTenant = caller.seesEveryTenant() ? Job.DEFAULT_OWNER : caller.tenant().name();
     List<Job> jobs =
         many
             ? Fields.each("jobs", requests, request -> traced(call, request.job(ownTenant)))
@@ -87,7 +87,9 @@ public final class EnqueueApi {
     for (Job job : jobs) {
       if (!caller.sees(job.tenant())) {
         throw new Problem(
-            403, "forbidden", "this key can enqueue only jobs of tenant '" + caller.tenant() + "'");
+            403,
+            "forbidden",
+            "this key can enqueue only jobs of tenant '" + caller.tenant().name() + "'");
       }
     }
     keepApart(caller, jobs);
@@ -96,7 +98,7 @@ public final class EnqueueApi {
       // Of the parsed body: the same fields in another order are the same request.
       List<JobRequest> said = requests.stream().map(JobRequest::withoutTraceparent).toList();
       String digest = Secrets.digest((many ? "many" : "one") + Wire.text(said));
-      String scope = caller.tenant() == null ? "all" : "tenant:" + caller.tenant();
+      String scope = caller.seesEveryTenant() ? "all" : "tenant:" + caller.tenant().name();
       return queue.enqueueOnce(scope, key.get(), digest, jobs);
     }
     return jobs.size() == 1 ? List.of(queue.enqueue(jobs.getFirst())) : queue.enqueue(jobs);

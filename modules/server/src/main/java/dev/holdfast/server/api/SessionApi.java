@@ -96,7 +96,7 @@ public final class SessionApi {
             .put("signedIn", true)
             .put("name", caller.name())
             .put("role", caller.role().word())
-            .put("tenant", caller.tenant())
+            .put("tenant", caller.tenant().nameOrNull())
             .put("expiresAt", until == null ? null : until.toString());
     ArrayNode permissions = node.putArray("permissions");
     for (Permission permission : Permission.values()) {

@@ -7,6 +7,7 @@ import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.config.ServerOptions;
@@ -85,7 +86,7 @@ public final class StatusApi {
 
   private void addState(ObjectNode node, Call call) {
     DatabaseVersion database = store.version();
-    String tenant = call.caller().tenant();
+    Tenant tenant = call.caller().tenant();
     List<QueueStatus> queues = store.admin().queues(tenant);
     node.putObject("database")
         .put("version", database.server())

@@ -8,6 +8,7 @@ import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.contract.token.TokenException;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.admin.KnownKey;
 import dev.holdfast.server.config.ServerOptions;
@@ -153,7 +154,7 @@ public final class Authenticator {
     if (!requests.allows(key.id())) {
       throw limited();
     }
-    return new Caller(key.id(), key.name(), key.role(), key.tenant(), until);
+    return new Caller(key.id(), key.name(), key.role(), Tenant.of(key.tenant()), until);
   }
 
   public TaskTokens.Read token(Optional<String> authorization, String task) {

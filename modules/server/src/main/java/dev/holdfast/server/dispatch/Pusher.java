@@ -1,5 +1,6 @@
 package dev.holdfast.server.dispatch;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.Dispatch;
@@ -165,12 +166,9 @@ public final class Pusher implements AutoCloseable {
         store
             .jobs()
             .claim(
-                dispatch.queue(),
-                wanted,
-                worker(dispatch.queue()),
-                timings.lease(),
-                timings.cancelGrace(),
-                null)
+                new ClaimRequest(
+                        dispatch.queue(), wanted, worker(dispatch.queue()), timings.lease())
+                    .cancelGrace(timings.cancelGrace()))
             .jobs();
     services.attempts().claimed(jobs);
     if (!jobs.isEmpty()) {

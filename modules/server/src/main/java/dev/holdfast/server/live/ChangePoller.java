@@ -10,6 +10,7 @@ import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.Poller;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.WorkerFleet;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.JobStore;
@@ -61,7 +62,7 @@ final class ChangePoller {
   private final WorkerRegistry registry;
   private final Diagnostics diagnostics;
   private final InstantSource clock;
-  private final @Nullable String tenant;
+  private final Tenant tenant;
   private final LiveFeed feed;
   private final Semaphore permits;
   private final ThroughputWindow throughput = new ThroughputWindow();
@@ -86,7 +87,7 @@ final class ChangePoller {
       JobStore store,
       Diagnostics diagnostics,
       InstantSource clock,
-      @Nullable String tenant,
+      Tenant tenant,
       LiveFeed feed,
       Semaphore permits) {
     this.queries = store.queries();
@@ -157,7 +158,7 @@ final class ChangePoller {
     List<Holder> holders = queries.holders(tenant, JOBS_OF_A_WORKER, MOST_WORKERS);
     List<Poller> pollers = registry.polls().live(tenant);
     WorkerFleet fleet =
-        tenant == null
+        tenant.isAny()
             ? new WorkerFleet(
                 registry.readings().all(), registry.supervisors().all(), holders, pollers, now)
             : WorkerFleet.of(holders, pollers, now);
@@ -170,7 +171,7 @@ final class ChangePoller {
     publishLogs(polled);
     figures.publish(feed, backlog, admin.workersPausedAt().orElse(null), throughput, now);
     workers.polled(fleet).forEach(this::publishWorker);
-    if (tenant == null) {
+    if (tenant.isAny()) {
       publishWorkerLogs();
     }
     List<Finding> found = diagnostics.of(backlog, fleet, background());

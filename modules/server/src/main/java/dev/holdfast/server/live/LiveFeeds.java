@@ -1,5 +1,6 @@
 package dev.holdfast.server.live;
 
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.http.Problem;
@@ -50,8 +51,8 @@ public final class LiveFeeds implements AutoCloseable {
   private final int mostSubscribers;
   private final int mostOfOneClient;
 
-  /** By tenant; null is the feed of all tenants. */
-  private final Map<@Nullable String, Watched> feeds = new HashMap<>();
+  /** One of any tenant is the feed of all. */
+  private final Map<Tenant, Watched> feeds = new HashMap<>();
 
   private final Semaphore permits = new Semaphore(MOST_POLLING);
   private final ScheduledExecutorService ticker =
@@ -81,8 +82,7 @@ public final class LiveFeeds implements AutoCloseable {
   /**
    * @param lastId the last event that the client got; null if none
    */
-  public synchronized void join(
-      @Nullable String tenant, Subscriber subscriber, @Nullable String lastId) {
+  public synchronized void join(Tenant tenant, Subscriber subscriber, @Nullable String lastId) {
     if (closed || subscribers() >= mostSubscribers) {
       throw new Problem(
               503, "too_many_subscribers", "too many live streams are open: try again later")
@@ -99,17 +99,17 @@ public final class LiveFeeds implements AutoCloseable {
     feed(tenant).join(subscriber, lastId);
   }
 
-  public synchronized LiveFeed feed(@Nullable String tenant) {
+  public synchronized LiveFeed feed(Tenant tenant) {
     return feeds.computeIfAbsent(tenant, this::watched).feed;
   }
 
   /** The time of the last event of a tenant's feed, by {@link System#nanoTime()}. */
-  public synchronized long lastEvent(@Nullable String tenant) {
+  public synchronized long lastEvent(Tenant tenant) {
     Watched watched = feeds.get(tenant);
     return watched == null ? System.nanoTime() - KEPT.toNanos() : watched.feed.lastEvent();
   }
 
-  public synchronized void leave(@Nullable String tenant, Subscriber subscriber) {
+  public synchronized void leave(Tenant tenant, Subscriber subscriber) {
     Watched watched = feeds.get(tenant);
     if (watched != null) {
       watched.feed.leave(subscriber);
@@ -128,7 +128,7 @@ public final class LiveFeeds implements AutoCloseable {
         .count();
   }
 
-  private Watched watched(@Nullable String tenant) {
+  private Watched watched(Tenant tenant) {
     byte[] epoch = new byte[6];
     new SecureRandom().nextBytes(epoch);
     LiveFeed feed = new LiveFeed(HexFormat.of().formatHex(epoch));

@@ -2,6 +2,7 @@ package dev.holdfast.server.routing;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.http.Answer;
 import java.time.Duration;
@@ -25,7 +26,7 @@ public final class AnswerCache {
   private static final int MOST_BYTES = 256 << 10;
 
   /** Callers with the same role and tenant may see the same. */
-  private record Key(String role, @Nullable String tenant, String path) {}
+  private record Key(String role, Tenant tenant, String path) {}
 
   private static final class Entry {
     final ReentrantLock lock = new ReentrantLock();
@@ -35,14 +36,14 @@ public final class AnswerCache {
     long ended;
   }
 
-  private final ToLongFunction<@Nullable String> lastEvent;
+  private final ToLongFunction<Tenant> lastEvent;
   private final Cache<Key, Entry> answers =
       Caffeine.newBuilder().maximumSize(MOST).expireAfterAccess(DROPPED_AFTER).build();
 
   /**
    * @param lastEvent the time of a tenant's last live event, by {@link System#nanoTime()}
    */
-  public AnswerCache(ToLongFunction<@Nullable String> lastEvent) {
+  public AnswerCache(ToLongFunction<Tenant> lastEvent) {
     this.lastEvent = lastEvent;
   }
 

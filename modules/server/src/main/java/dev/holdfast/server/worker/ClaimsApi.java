@@ -121,12 +121,9 @@ public final class ClaimsApi {
 
   private Answer depth(Call call) {
     QueueDepth asked = call.body(QueueDepth.class);
-    String tenant = call.caller().tenant();
     return Answer.ok(
         new QueueDepth.Answer(
-            tenant == null
-                ? queries.depth(asked.queues(), asked.limit())
-                : queries.depth(asked.queues(), asked.limit(), tenant)));
+            queries.depth(asked.queues(), asked.limit(), call.caller().tenant())));
   }
 
   private Answer await(Call call) throws InterruptedException {

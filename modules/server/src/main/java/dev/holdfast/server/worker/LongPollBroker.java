@@ -1,8 +1,10 @@
 package dev.holdfast.server.worker;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.notify.DatabaseSubscription;
@@ -15,7 +17,6 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,7 +32,7 @@ public final class LongPollBroker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LongPollBroker.class);
 
   /** One queue as one tenant's workers see it; null is all tenants. */
-  record Line(String queue, @Nullable String tenant) {}
+  record Line(String queue, Tenant tenant) {}
 
   /** Whether a client may have tasks: its key may be revoked while it waits. */
   interface Admission {
@@ -162,13 +163,11 @@ public final class LongPollBroker implements AutoCloseable {
   /** Claims at once, before those that wait. */
   Claimed claim(Line line, Poll poll) {
     Claimed claimed =
-        queue.claimRemotely(
-            line.queue(),
-            poll.most(),
-            poll.worker(),
-            poll.lease(),
-            poll.cancelGrace(),
-            line.tenant());
+        queue.claim(
+            new ClaimRequest(line.queue(), poll.most(), poll.worker(), poll.lease())
+                .cancelGrace(poll.cancelGrace())
+                .tenant(line.tenant())
+                .remote());
     attempts.claimed(claimed.jobs());
     return claimed;
   }

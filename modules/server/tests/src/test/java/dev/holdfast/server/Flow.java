@@ -1,6 +1,7 @@
 package dev.holdfast.server;
 
 import dev.holdfast.Holdfast;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
@@ -45,7 +46,7 @@ public final class Flow implements AutoCloseable {
     holdfast.enqueue(
         IntStream.range(0, jobs).mapToObj(i -> Job.of("flowing").queue(queue)).toList());
     List<LeasedJob> claimed =
-        holdfast.jobs().claim(queue, jobs, "flow", Duration.ofMinutes(5)).jobs();
+        holdfast.jobs().claim(new ClaimRequest(queue, jobs, "flow", Duration.ofMinutes(5))).jobs();
     holdfast
         .jobs()
         .settle(

@@ -1,11 +1,13 @@
 package dev.holdfast.simulation.compare;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.recover.ReapResult;
 import dev.holdfast.simulation.queue.Interpreter;
@@ -102,7 +104,9 @@ final class PostgresQueue implements Interpreter, AutoCloseable {
       case Verb.Begin(JobSpec job) -> begin(job.job(VirtualClock.moment(now)));
       case Verb.Commit() -> commit();
       case Verb.Claim(String name, int most, String worker, Duration lease, Duration grace) ->
-          store.jobs().claimInBatches(name, most, worker, lease, grace);
+          store
+              .jobs()
+              .claim(new ClaimRequest(name, most, worker, lease).cancelGrace(grace).inBatches());
       case Verb.Heartbeat(List<Lease> leases, Duration lease) ->
           store.jobs().heartbeat(leases, lease);
       case Verb.Commands(String worker) -> store.jobs().commands(worker);
@@ -117,8 +121,9 @@ final class PostgresQueue implements Interpreter, AutoCloseable {
       case Verb.ReapAndExpire(Duration grace) -> reapAndExpire(grace);
       case Verb.Recover(String prefix) ->
           count(store.workers().recovery().recover("supervisor", prefix, "it died"));
-      case Verb.Cancel(JobId job, String reason) -> store.jobs().cancel(job, false, reason);
-      case Verb.Retry(JobId job) -> store.jobs().retry(List.of(job));
+      case Verb.Cancel(JobId job, String reason) ->
+          store.jobs().cancel(List.of(job), false, reason, Tenant.ANY);
+      case Verb.Retry(JobId job) -> store.jobs().retry(List.of(job), Tenant.ANY);
       case Verb.Limit(String name, int maxRunning) -> limit(name, maxRunning);
       case Verb.Restarted() -> restarted();
     };
@@ -191,7 +196,7 @@ final class PostgresQueue implements Interpreter, AutoCloseable {
 
   List<String> rows() {
     // Jobs in batches get rows of their own first.
-    Object unused = store.queries().statistics();
+    Object unused = store.queries().statistics(Tenant.ANY);
     return database.query(ROWS).stream().map(row -> String.valueOf(row.get("row"))).toList();
   }
 

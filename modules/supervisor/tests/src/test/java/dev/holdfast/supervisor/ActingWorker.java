@@ -1,5 +1,6 @@
 package dev.holdfast.supervisor;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Machine;
 import dev.holdfast.model.ops.WorkerHealth;
@@ -65,10 +66,11 @@ final class ActingWorker {
     store
         .jobs()
         .claim(
-            WorkerHealth.queueOf(component),
-            1,
-            WorkerHealth.namePrefix(component, Machine.name(), pid) + "x",
-            Duration.ofMinutes(5));
+            new ClaimRequest(
+                WorkerHealth.queueOf(component),
+                1,
+                WorkerHealth.namePrefix(component, Machine.name(), pid) + "x",
+                Duration.ofMinutes(5)));
     health.processes().beat(place, HealthStatus.HEALTHY, pid, null, new Json("{}"));
     System.out.println("healthy");
     String problem = part.equals("overdue") ? "a handler still runs" : null;

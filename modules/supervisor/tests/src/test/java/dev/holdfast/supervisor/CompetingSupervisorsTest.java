@@ -4,6 +4,7 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.HealthStatus;
@@ -55,8 +56,16 @@ class CompetingSupervisorsTest extends SupervisorFixture {
     JobId late = add();
     JobId rightful = add();
     // As the server carries out what the killed process had sent.
-    store.jobs().claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), pid) + "x", LONG);
-    store.jobs().claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), next) + "x", LONG);
+    store
+        .jobs()
+        .claim(
+            new ClaimRequest(
+                "tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), pid) + "x", LONG));
+    store
+        .jobs()
+        .claim(
+            new ClaimRequest(
+                "tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), next) + "x", LONG));
     until(() -> store.queries().find(late).orElseThrow().crashes() == 1);
     assertThat(state(late)).isEqualTo(JobState.PENDING);
     assertThat(state(rightful)).isEqualTo(JobState.RUNNING);
@@ -79,7 +88,9 @@ class CompetingSupervisorsTest extends SupervisorFixture {
       health.processes().spawned(reused, ProcessHandle.current().pid(), Instant.EPOCH);
       store
           .jobs()
-          .claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), left.pid()) + "x", LONG);
+          .claim(
+              new ClaimRequest(
+                  "tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), left.pid()) + "x", LONG));
       stop = Duration.ofMillis(50);
       supervise(NAME, "good");
       assertThat(left.waitFor(1, TimeUnit.MINUTES)).isTrue();
@@ -106,7 +117,9 @@ class CompetingSupervisorsTest extends SupervisorFixture {
       health.processes().spawned(place, left.pid(), left.info().startInstant().orElseThrow());
       store
           .jobs()
-          .claim("tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), left.pid()) + "x", LONG);
+          .claim(
+              new ClaimRequest(
+                  "tag", 1, WorkerHealth.namePrefix(TAG, Machine.name(), left.pid()) + "x", LONG));
       stop = Duration.ofMillis(50);
       CompletableFuture<Supervisor> started =
           CompletableFuture.supplyAsync(() -> supervise(NAME, "good"));

@@ -2,6 +2,7 @@ package dev.holdfast.queue.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Job;
@@ -13,6 +14,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,18 +28,18 @@ import org.junit.jupiter.api.Test;
 /** What an operator sees of queues and jobs. */
 class QueuesTest extends QueueFixture {
   private QueueStatus only() {
-    List<QueueStatus> queues = admin.queues();
+    List<QueueStatus> queues = admin.queues(Tenant.ANY);
     assertThat(queues).hasSize(1);
     return queues.getFirst();
   }
 
   @Test
   void an_empty_database_has_no_queues() {
-    assertThat(admin.queues()).isEmpty();
-    assertThat(queries.statistics().rows()).isEmpty();
+    assertThat(admin.queues(Tenant.ANY)).isEmpty();
+    assertThat(queries.statistics(Tenant.ANY).rows()).isEmpty();
     assertThat(queries.list(JobFilter.ALL)).isEmpty();
-    assertThat(queries.depth(List.of(QUEUE), 10)).isZero();
-    assertThat(queries.depth(List.of(), 10)).isZero();
+    assertThat(queries.depth(List.of(QUEUE), 10, Tenant.ANY)).isZero();
+    assertThat(queries.depth(List.of(), 10, Tenant.ANY)).isZero();
   }
 
   @Test
@@ -83,12 +85,12 @@ class QueuesTest extends QueueFixture {
     admin.limit("limited", 3);
     queue.settle(succeed(addAndClaim(job().queue("finished"))));
     add(job().queue("busy"));
-    assertThat(admin.queues())
+    assertThat(admin.queues(Tenant.ANY))
         .extracting(QueueStatus::name)
         .containsExactly("busy", "limited", "paused");
-    assertThat(admin.queues().get(1).maxRunning()).isEqualTo(3);
-    assertThat(admin.queues().get(1).oldest()).isNull();
-    assertThat(admin.queues().get(2).pausedAt()).isNotNull();
+    assertThat(admin.queues(Tenant.ANY).get(1).maxRunning()).isEqualTo(3);
+    assertThat(admin.queues(Tenant.ANY).get(1).oldest()).isNull();
+    assertThat(admin.queues(Tenant.ANY).get(2).pausedAt()).isNotNull();
   }
 
   @Test
@@ -102,7 +104,9 @@ class QueuesTest extends QueueFixture {
     admin.resume(QUEUE);
     assertThat(only().maxRunning()).isEqualTo(2);
     admin.limit(QUEUE, null);
-    assertThat(admin.queues()).as("a queue without settings and jobs is not listed").isEmpty();
+    assertThat(admin.queues(Tenant.ANY))
+        .as("a queue without settings and jobs is not listed")
+        .isEmpty();
     assertThat(admin.resume("unheard-of")).isFalse();
   }
 
@@ -113,7 +117,7 @@ class QueuesTest extends QueueFixture {
     assertRefused(Refusal.BAD_NAME, () -> admin.limit("", 1));
     assertRefused(Refusal.BAD_LIMIT, () -> admin.limit(QUEUE, 0));
     assertRefused(Refusal.BAD_LIMIT, () -> admin.limit(QUEUE, -1));
-    assertThat(admin.queues()).isEmpty();
+    assertThat(admin.queues(Tenant.ANY)).isEmpty();
   }
 
   @Test
@@ -122,13 +126,13 @@ class QueuesTest extends QueueFixture {
     queue.enqueue(jobs(20).stream().map(job -> job.queue("mail").priority(1)).toList());
     queue.enqueue(jobs(10).stream().map(job -> job.concurrencyKey("k", 1)).toList());
     queue.enqueue(jobs(5).stream().map(job -> job.delay(Duration.ofHours(1))).toList());
-    assertThat(queries.depth(List.of(QUEUE), 1_000)).isEqualTo(40);
-    assertThat(queries.depth(List.of(QUEUE, "mail"), 1_000)).isEqualTo(60);
-    assertThat(queries.depth(List.of("mail", "unknown"), 1_000)).isEqualTo(20);
-    assertThat(queries.depth(List.of(QUEUE, "mail"), 45)).isEqualTo(45);
-    assertThat(queries.depth(List.of(QUEUE), 7)).isEqualTo(7);
+    assertThat(queries.depth(List.of(QUEUE), 1_000, Tenant.ANY)).isEqualTo(40);
+    assertThat(queries.depth(List.of(QUEUE, "mail"), 1_000, Tenant.ANY)).isEqualTo(60);
+    assertThat(queries.depth(List.of("mail", "unknown"), 1_000, Tenant.ANY)).isEqualTo(20);
+    assertThat(queries.depth(List.of(QUEUE, "mail"), 45, Tenant.ANY)).isEqualTo(45);
+    assertThat(queries.depth(List.of(QUEUE), 7, Tenant.ANY)).isEqualTo(7);
     claim(10);
-    assertThat(queries.depth(List.of(QUEUE), 1_000)).isEqualTo(30);
+    assertThat(queries.depth(List.of(QUEUE), 1_000, Tenant.ANY)).isEqualTo(30);
   }
 
   @Test
@@ -138,7 +142,7 @@ class QueuesTest extends QueueFixture {
     claimOne();
     add(Job.of("other"));
     add(job().queue("mail"));
-    Statistics statistics = queries.statistics();
+    Statistics statistics = queries.statistics(Tenant.ANY);
     assertThat(statistics.rows())
         .containsExactlyInAnyOrder(
             new Statistics.Row(QUEUE, "test", JobState.SUCCEEDED, 1),
@@ -226,21 +230,28 @@ class QueuesTest extends QueueFixture {
 
     admin.pauseAllWorkers();
     for (String name : names) {
-      assertThat(queue.claim(name, 1, "w:" + name, LEASE).jobs()).as(name).isEmpty();
-      assertThat(queue.claim(name, 1, "w:" + name, LEASE, GRACE, "default").jobs())
+      assertThat(queue.claim(new ClaimRequest(name, 1, "w:" + name, LEASE)).jobs())
+          .as(name)
+          .isEmpty();
+      assertThat(
+              queue
+                  .claim(new ClaimRequest(name, 1, "w:" + name, LEASE).tenant(Tenant.of("default")))
+                  .jobs())
           .as(name)
           .isEmpty();
     }
-    assertThat(admin.queues())
+    assertThat(admin.queues(Tenant.ANY))
         .allSatisfy(each -> assertThat(each.isPaused()).as(each.name()).isTrue())
         .allSatisfy(each -> assertThat(each.pausedAt()).as(each.name()).isNull());
-    assertThat(admin.queue("empty", null).isPaused()).isTrue();
+    assertThat(admin.queue("empty", Tenant.ANY).isPaused()).isTrue();
     admin.resumeAllWorkers();
-    assertThat(admin.queues())
+    assertThat(admin.queues(Tenant.ANY))
         .allSatisfy(each -> assertThat(each.isPaused()).as(each.name()).isFalse());
-    assertThat(admin.queue("empty", null).isPaused()).isFalse();
+    assertThat(admin.queue("empty", Tenant.ANY).isPaused()).isFalse();
     for (String name : names) {
-      assertThat(queue.claim(name, 1, "w:" + name, LEASE).jobs()).as(name).hasSize(1);
+      assertThat(queue.claim(new ClaimRequest(name, 1, "w:" + name, LEASE)).jobs())
+          .as(name)
+          .hasSize(1);
     }
   }
 
@@ -249,15 +260,15 @@ class QueuesTest extends QueueFixture {
     set(add(job()), "isolated = true");
     set(add(job().concurrencyKey("k", 1)), "isolated = true");
     add(job());
-    QueueStatus status = admin.queues().getFirst();
+    QueueStatus status = admin.queues(Tenant.ANY).getFirst();
     assertThat(status.due()).isEqualTo(3);
-    assertThat(queries.depth(List.of(QUEUE), 10)).isEqualTo(3);
+    assertThat(queries.depth(List.of(QUEUE), 10, Tenant.ANY)).isEqualTo(3);
   }
 
   @Test
   void a_claim_returns_when_a_delayed_suspect_is_due() {
     set(add(job().delay(Duration.ofMinutes(1))), "isolated = true");
-    assertThat(queue.claim(QUEUE, 1, WORKER, LEASE).nextDue())
+    assertThat(queue.claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE)).nextDue())
         .isBetween(Duration.ofSeconds(30), Duration.ofMinutes(1));
   }
 }

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
@@ -37,13 +39,17 @@ class BatchClaimTest extends BatchFixture {
     try (JobStore usual =
         new JobStore(db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT)) {
       queue.enqueue(jobs(350));
-      assertThat(usual.jobs().claimInBatches(QUEUE, 99, WORKER, LEASE, GRACE).jobs()).hasSize(99);
-      assertThat(usual.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE, GRACE).jobs()).hasSize(100);
+      assertThat(usual.jobs().claim(new ClaimRequest(QUEUE, 99, WORKER, LEASE).inBatches()).jobs())
+          .hasSize(99);
+      assertThat(usual.jobs().claim(new ClaimRequest(QUEUE, 100, WORKER, LEASE).inBatches()).jobs())
+          .hasSize(100);
       assertThat(claims()).isZero();
-      assertThat(usual.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE, GRACE).jobs()).hasSize(100);
+      assertThat(usual.jobs().claim(new ClaimRequest(QUEUE, 100, WORKER, LEASE).inBatches()).jobs())
+          .hasSize(100);
       assertThat(claims()).isEqualTo(1);
       assertThat(rows("RUNNING", 1)).isEqualTo(199);
-      assertThat(usual.jobs().claim(QUEUE, 100, WORKER, LEASE).jobs()).hasSize(51);
+      assertThat(usual.jobs().claim(new ClaimRequest(QUEUE, 100, WORKER, LEASE)).jobs())
+          .hasSize(51);
       assertThat(claims()).isEqualTo(1);
     }
   }
@@ -64,12 +70,13 @@ class BatchClaimTest extends BatchFixture {
                   List<LeasedJob> claimed =
                       i % 2 == 0
                           ? own.jobs()
-                              .claimInBatches(QUEUE, 7 + 10 * i, "w" + i, LEASE, GRACE)
+                              .claim(
+                                  new ClaimRequest(QUEUE, 7 + 10 * i, "w" + i, LEASE).inBatches())
                               .jobs()
-                          : own.jobs().claim(QUEUE, 3 + i, "w" + i, LEASE).jobs();
+                          : own.jobs().claim(new ClaimRequest(QUEUE, 3 + i, "w" + i, LEASE)).jobs();
                   claimed.forEach(job -> assertThat(ran.add(job.id())).isTrue());
                   if (i == 2) {
-                    own.queries().statistics();
+                    own.queries().statistics(Tenant.ANY);
                   }
                   assertThat(
                           own.jobs()
@@ -96,7 +103,7 @@ class BatchClaimTest extends BatchFixture {
     JobId other = add(job());
     try (Connection canceller = db.dataSource().getConnection()) {
       canceller.setAutoCommit(false);
-      assertThat(Cancel.of(canceller, List.of(job), false, "enough", null)).hasSize(1);
+      assertThat(Cancel.of(canceller, List.of(job), false, "enough", Tenant.ANY)).hasSize(1);
       // It waits a moment for the cancel, and then goes row by row.
       assertThat(inBatch(5)).extracting(Lease::job).containsExactly(other);
       assertThat(claims()).isZero();
@@ -131,7 +138,7 @@ class BatchClaimTest extends BatchFixture {
     JobId late = add(job().priority(9));
     JobId second = add(job());
     JobId first = add(job().priority(0).uniqueKey("k"));
-    assertThat(worker.claimInBatches(QUEUE, 2, WORKER, LEASE, GRACE).jobs())
+    assertThat(worker.claim(new ClaimRequest(QUEUE, 2, WORKER, LEASE).inBatches()).jobs())
         .extracting(LeasedJob::id)
         .containsExactly(first, second);
     assertThat(inBatch(2)).extracting(Lease::job).containsExactly(late);
@@ -155,7 +162,8 @@ class BatchClaimTest extends BatchFixture {
     assertThat(inBatch(1)).hasSize(1);
     admin.limit(QUEUE, null);
     try (JobStore other = batching(db.dataSource())) {
-      assertThat(other.jobs().claimInBatches(QUEUE, 3, "other", LEASE, GRACE).jobs()).hasSize(3);
+      assertThat(other.jobs().claim(new ClaimRequest(QUEUE, 3, "other", LEASE).inBatches()).jobs())
+          .hasSize(3);
     }
     assertThat(claims()).isEqualTo(1);
     admin.limit(QUEUE, 6);
@@ -170,10 +178,10 @@ class BatchClaimTest extends BatchFixture {
     JobId suspect = add(job().queue("other"));
     set(suspect, "isolated = true");
     List<Lease> leases = batch(2);
-    assertThat(worker.claim("other", 1, WORKER, LEASE).jobs()).isEmpty();
+    assertThat(worker.claim(new ClaimRequest("other", 1, WORKER, LEASE)).jobs()).isEmpty();
     assertThat(rows("RUNNING", 1)).isEqualTo(2);
     worker.settle(leases.stream().map(lease -> (Settlement) succeed(lease)).toList());
-    assertThat(worker.claim("other", 1, WORKER, LEASE).jobs())
+    assertThat(worker.claim(new ClaimRequest("other", 1, WORKER, LEASE)).jobs())
         .extracting(LeasedJob::id)
         .containsExactly(suspect);
   }
@@ -182,7 +190,8 @@ class BatchClaimTest extends BatchFixture {
   void a_claim_over_http_is_not_in_batches_and_a_batch_claim_is_not_marked_as_http() {
     queue.enqueue(jobs(2));
     add(job().uniqueKey("a row of its own"));
-    assertThat(worker.claimRemotely(QUEUE, 1, "remote", LEASE, GRACE, null).jobs()).hasSize(1);
+    assertThat(worker.claim(new ClaimRequest(QUEUE, 1, "remote", LEASE).remote()).jobs())
+        .hasSize(1);
     assertThat(claims()).isZero();
     assertThat(claimedOverHttp("remote")).containsExactly(true);
     assertThat(inBatch(5)).hasSize(2);
@@ -237,8 +246,11 @@ class BatchClaimTest extends BatchFixture {
                 do {
                   jobs =
                       i % 2 == 0
-                          ? strict.jobs().claimInBatches(QUEUE, 20, "w" + i, LEASE, GRACE).jobs()
-                          : strict.jobs().claim(QUEUE, 5, "w" + i, LEASE).jobs();
+                          ? strict
+                              .jobs()
+                              .claim(new ClaimRequest(QUEUE, 20, "w" + i, LEASE).inBatches())
+                              .jobs()
+                          : strict.jobs().claim(new ClaimRequest(QUEUE, 5, "w" + i, LEASE)).jobs();
                   jobs.forEach(job -> assertThat(ran.add(job.id())).isTrue());
                 } while (!jobs.isEmpty());
                 return true;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.JobId;
@@ -50,7 +51,10 @@ abstract class BatchFixture extends QueueFixture {
   }
 
   List<Lease> inBatch(int most) {
-    return worker.claimInBatches(QUEUE, most, WORKER, LEASE, OWN_GRACE).jobs().stream()
+    return worker
+        .claim(new ClaimRequest(QUEUE, most, WORKER, LEASE).cancelGrace(OWN_GRACE).inBatches())
+        .jobs()
+        .stream()
         .map(LeasedJob::lease)
         .toList();
   }

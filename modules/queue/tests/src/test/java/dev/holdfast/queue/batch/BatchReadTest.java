@@ -10,6 +10,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.search.JobCounts;
 import dev.holdfast.model.search.JobDependencies;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Queries;
@@ -35,12 +36,15 @@ class BatchReadTest extends BatchFixture {
         new Asked("brief page", 3, (q, job) -> q.queries().briefPage(running).jobs().size()),
         new Asked("count", 3L, (q, job) -> q.queries().count(running, 10).count()),
         new Asked(
-            "statistics", 3L, (q, job) -> q.queries().statistics().byState().get(JobState.RUNNING)),
-        new Asked("queues", 3L, (q, job) -> q.admin().queues().getFirst().running()),
-        new Asked("due", 0L, (q, job) -> q.admin().queues().getFirst().due()),
-        new Asked("depth", 0L, (q, job) -> q.queries().depth(List.of(QUEUE), 10)),
+            "statistics",
+            3L,
+            (q, job) -> q.queries().statistics(Tenant.ANY).byState().get(JobState.RUNNING)),
+        new Asked("queues", 3L, (q, job) -> q.admin().queues(Tenant.ANY).getFirst().running()),
+        new Asked("due", 0L, (q, job) -> q.admin().queues(Tenant.ANY).getFirst().due()),
+        new Asked("depth", 0L, (q, job) -> q.queries().depth(List.of(QUEUE), 10, Tenant.ANY)),
         new Asked("running", 3L, (q, job) -> q.queries().running(QUEUE, WORKER)),
-        new Asked("holders", 3L, (q, job) -> q.queries().holders(null, 5, 5).getFirst().held()),
+        new Asked(
+            "holders", 3L, (q, job) -> q.queries().holders(Tenant.ANY, 5, 5).getFirst().held()),
         new Asked("states", JobState.RUNNING, BatchReadTest::stateOf),
         new Asked("changes", JobState.RUNNING, BatchReadTest::changeOf),
         new Asked("timeline", "processing", BatchReadTest::lastEvent),
@@ -72,7 +76,7 @@ class BatchReadTest extends BatchFixture {
 
   private static JobState changeOf(JobStore asked, JobId job) {
     Queries all = asked.queries();
-    return all.changes(new ChangedJob(Instant.EPOCH, List.of(job), null, 10)).stream()
+    return all.changes(new ChangedJob(Instant.EPOCH, List.of(job), Tenant.ANY, 10)).stream()
         .filter(brief -> brief.id().equals(job))
         .findFirst()
         .orElseThrow()
@@ -109,7 +113,8 @@ class BatchReadTest extends BatchFixture {
         new JobStore(
             db.dataSource(db.url() + options, 2), new JacksonCodec(), JobStore.Options.DEFAULT)) {
       assertThat(find(reader, lease.job()).state()).isEqualTo(JobState.PENDING);
-      assertThat(reader.queries().statistics().byState()).containsEntry(JobState.PENDING, 1L);
+      assertThat(reader.queries().statistics(Tenant.ANY).byState())
+          .containsEntry(JobState.PENDING, 1L);
     }
   }
 }

@@ -3,12 +3,14 @@ package dev.holdfast.queue.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -46,7 +48,12 @@ class BatchSettleTest extends BatchFixture {
     queue.enqueue(jobs(60));
     List<Lease> leases =
         Stream.of("a", "b", "c")
-            .flatMap(name -> worker.claimInBatches(QUEUE, 20, name, LEASE, GRACE).jobs().stream())
+            .flatMap(
+                name ->
+                    worker
+                        .claim(new ClaimRequest(QUEUE, 20, name, LEASE).inBatches())
+                        .jobs()
+                        .stream())
             .map(LeasedJob::lease)
             .toList();
     worker.settle(
@@ -95,7 +102,7 @@ class BatchSettleTest extends BatchFixture {
   void deleting_a_claim_row_keeps_its_unsettled_jobs_running() {
     List<Lease> leases = batch(2);
     worker.settle(succeed(leases.get(0)));
-    assertThat(queries.statistics().byState())
+    assertThat(queries.statistics(Tenant.ANY).byState())
         .containsEntry(JobState.RUNNING, 1L)
         .containsEntry(JobState.SUCCEEDED, 1L);
     assertThat(claims()).isZero();

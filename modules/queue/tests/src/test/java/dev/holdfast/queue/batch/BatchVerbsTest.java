@@ -23,6 +23,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JobQueueMethods;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.StatementObserver;
@@ -99,7 +100,7 @@ class BatchVerbsTest extends BatchFixture {
   void cancelling_a_batch_claimed_job_does_not_stop_the_others() {
     List<Lease> leases = batch(3);
     JobId job = leases.get(1).job();
-    assertThat(queue.cancel(job, false, "enough"))
+    assertThat(queue.cancel(List.of(job), false, "enough", Tenant.ANY))
         .extracting(Cancellation::previousState, Cancellation::outcome)
         .containsExactly(tuple(JobState.RUNNING, Cancellation.Outcome.REQUESTED));
     assertThat(
@@ -123,7 +124,9 @@ class BatchVerbsTest extends BatchFixture {
     Lease lease = inBatch(1).getFirst();
     assertThat(
             queue.command(
-                lease.job(), new JobCommand(CommandAction.TAKEOVER, null, "ada", "mine"), null))
+                lease.job(),
+                new JobCommand(CommandAction.TAKEOVER, null, "ada", "mine"),
+                Tenant.ANY))
         .isEqualTo(JobCommand.Answer.ACCEPTED);
     assertThat(worker.commands(WORKER)).hasSize(1);
   }
@@ -139,8 +142,6 @@ class BatchVerbsTest extends BatchFixture {
           "enqueueOnce",
           "retry",
           "claim",
-          "claimInBatches",
-          "claimRemotely",
           "complete",
           "undelivered",
           "cancel",

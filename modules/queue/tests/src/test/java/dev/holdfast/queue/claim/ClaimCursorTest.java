@@ -21,7 +21,7 @@ class ClaimCursorTest {
   private final AtomicLong nanos = new AtomicLong();
   private final ClaimCursor cursors = new ClaimCursor(nanos::get);
 
-  private static Claim.Taken taken(int priority, double due) {
+  private static ClaimedRow taken(int priority, double due) {
     JobId id = JobId.next();
     LeasedJob job =
         new LeasedJob(
@@ -40,11 +40,11 @@ class ClaimCursorTest {
             null,
             null,
             JobAttributes.NONE);
-    return new Claim.Taken(job, priority, due);
+    return new ClaimedRow(job, priority, due);
   }
 
   /** Claims that have been slow for a while. */
-  private void slowly(Claim.Taken... taken) {
+  private void slowly(ClaimedRow... taken) {
     for (int i = 1; i < ClaimCursor.SLOW_CLAIMS; i++) {
       cursors.claimed(cursors.next(), List.of(), SLOW);
     }
@@ -85,7 +85,7 @@ class ClaimCursorTest {
 
   @Test
   void a_large_claim_moves_the_cursor_too_until_the_next_full_scan() {
-    List<Claim.Taken> many =
+    List<ClaimedRow> many =
         IntStream.range(0, ClaimCursor.LARGE).mapToObj(i -> taken(5, 1_000 + i)).toList();
     double[] start = cursors.next();
     cursors.claimed(start, many, QUICK);

@@ -3,6 +3,7 @@ package dev.holdfast.queue.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -90,7 +91,7 @@ class ClaimTest extends QueueFixture {
     add(job().queue("mail"));
     add(job().queue("Default"));
     assertThat(claim(10)).isEmpty();
-    assertThat(queue.claim("mail", 10, WORKER, LEASE).jobs()).hasSize(1);
+    assertThat(queue.claim(new ClaimRequest("mail", 10, WORKER, LEASE)).jobs()).hasSize(1);
   }
 
   @ParameterizedTest
@@ -105,7 +106,10 @@ class ClaimTest extends QueueFixture {
                       List<Lease> mine = new ArrayList<>();
                       List<LeasedJob> claimed;
                       do {
-                        claimed = queue.claim(QUEUE, 50, "worker:default:" + i, LEASE).jobs();
+                        claimed =
+                            queue
+                                .claim(new ClaimRequest(QUEUE, 50, "worker:default:" + i, LEASE))
+                                .jobs();
                         claimed.forEach(job -> mine.add(job.lease()));
                       } while (!claimed.isEmpty());
                       return mine;
@@ -172,7 +176,7 @@ class ClaimTest extends QueueFixture {
     add(job());
     add(job().concurrencyKey("k", 1));
     admin.pause(QUEUE);
-    assertThat(queue.claim(QUEUE, 10, WORKER, LEASE)).isEqualTo(Claimed.NOTHING);
+    assertThat(queue.claim(new ClaimRequest(QUEUE, 10, WORKER, LEASE))).isEqualTo(Claimed.NOTHING);
     admin.limit(QUEUE, 5);
     assertThat(claim(10)).isEmpty();
     assertThat(admin.resume(QUEUE)).isTrue();
@@ -192,7 +196,7 @@ class ClaimTest extends QueueFixture {
 
   @Test
   void an_empty_claim_returns_when_the_next_job_is_due() {
-    assertThat(queue.claim(QUEUE, 1, WORKER, LEASE).nextDue()).isNull();
+    assertThat(queue.claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE)).nextDue()).isNull();
     add(job().delay(Duration.ofHours(3)).priority(0));
     add(job().delay(Duration.ofHours(2)).priority(7));
     assertNextDueIn(Duration.ofHours(2));
@@ -204,11 +208,11 @@ class ClaimTest extends QueueFixture {
     add(job().queue("other").delay(Duration.ofMinutes(1)));
     assertNextDueIn(Duration.ofMinutes(30));
     add(job());
-    assertThat(queue.claim(QUEUE, 1, WORKER, LEASE).nextDue()).isNull();
+    assertThat(queue.claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE)).nextDue()).isNull();
   }
 
   private void assertNextDueIn(Duration expected) {
-    Claimed claimed = queue.claim(QUEUE, 1, WORKER, LEASE);
+    Claimed claimed = queue.claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE));
     assertThat(claimed.jobs()).isEmpty();
     assertThat(claimed.nextDue()).isBetween(expected.minusSeconds(30), expected);
   }
@@ -217,7 +221,7 @@ class ClaimTest extends QueueFixture {
   void an_empty_claim_returns_no_due_time_for_a_job_whose_concurrency_key_is_full() {
     queue.enqueue(List.of(job().concurrencyKey("k", 1), job().concurrencyKey("k", 1)));
     assertThat(claim(2)).hasSize(1);
-    Claimed claimed = queue.claim(QUEUE, 1, WORKER, LEASE);
+    Claimed claimed = queue.claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE));
     assertThat(claimed.jobs()).isEmpty();
     assertThat(claimed.nextDue()).isNull();
   }

@@ -3,6 +3,7 @@ package dev.holdfast.queue.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -10,6 +11,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
@@ -74,7 +76,9 @@ class ConcurrencyTest extends QueueFixture {
         i ->
             () -> {
               while (done.get() < jobs) {
-                done.addAndGet(finished(queue.claim(QUEUE, 1 + i % 4, "w" + i, LEASE).jobs()));
+                done.addAndGet(
+                    finished(
+                        queue.claim(new ClaimRequest(QUEUE, 1 + i % 4, "w" + i, LEASE)).jobs()));
               }
               return true;
             });
@@ -114,7 +118,7 @@ class ConcurrencyTest extends QueueFixture {
       admin.limit(QUEUE, 2);
       queue.enqueue(jobs(60));
       for (int round = 0; round < 20; round++) {
-        Parallel.run(4, i -> () -> other.jobs().claim(QUEUE, 2, "w" + i, LEASE));
+        Parallel.run(4, i -> () -> other.jobs().claim(new ClaimRequest(QUEUE, 2, "w" + i, LEASE)));
         assertThat(runningNow()).isEqualTo(2);
         queue.settle(
             queries.list(JobFilter.ALL.states(Set.of(JobState.RUNNING))).stream()
@@ -160,7 +164,7 @@ class ConcurrencyTest extends QueueFixture {
     Lease lost = claimOne();
     expire(lost);
     maintenance.reap(Duration.ZERO);
-    queue.cancel(lost.job(), false, "x");
+    queue.cancel(List.of(lost.job()), false, "x", Tenant.ANY);
     claimOne();
     assertThat(claim(1)).isEmpty();
   }
@@ -171,22 +175,23 @@ class ConcurrencyTest extends QueueFixture {
     queue.enqueue(
         List.of(keyed("k", 1), keyed("k", 1), job().queue("limited"), job().queue("limited")));
     Lease keyed = claimOne();
-    Lease limited = queue.claim("limited", 1, WORKER, LEASE).jobs().getFirst().lease();
+    Lease limited =
+        queue.claim(new ClaimRequest("limited", 1, WORKER, LEASE)).jobs().getFirst().lease();
     assertThat(queue.heartbeat(List.of(keyed, limited), LEASE))
         .allMatch(result -> result.ack() == Ack.ACCEPTED);
     assertFull();
-    queue.cancel(List.of(keyed.job(), limited.job()), false, "enough", null);
+    queue.cancel(List.of(keyed.job(), limited.job()), false, "enough", Tenant.ANY);
     assertFull();
     queue.heartbeat(List.of(keyed, limited), LEASE);
     assertFull();
     queue.settle(List.of(new Settlement.Cancel(keyed, null), new Settlement.Cancel(limited, null)));
     assertThat(claim(1)).hasSize(1);
-    assertThat(queue.claim("limited", 1, WORKER, LEASE).jobs()).hasSize(1);
+    assertThat(queue.claim(new ClaimRequest("limited", 1, WORKER, LEASE)).jobs()).hasSize(1);
   }
 
   private void assertFull() {
     assertThat(claim(1)).isEmpty();
-    assertThat(queue.claim("limited", 1, WORKER, LEASE).jobs()).isEmpty();
+    assertThat(queue.claim(new ClaimRequest("limited", 1, WORKER, LEASE)).jobs()).isEmpty();
   }
 
   @Test
@@ -204,7 +209,7 @@ class ConcurrencyTest extends QueueFixture {
     add(keyed("k", 1));
     add(keyed("k", 1).queue("other"));
     claimOne();
-    assertThat(queue.claim("other", 1, WORKER, LEASE).jobs()).hasSize(1);
+    assertThat(queue.claim(new ClaimRequest("other", 1, WORKER, LEASE)).jobs()).hasSize(1);
   }
 
   @Test
@@ -221,7 +226,7 @@ class ConcurrencyTest extends QueueFixture {
   }
 
   private List<LeasedJob> claimOf(String tenant) {
-    return queue.claim(QUEUE, 10, WORKER, LEASE, GRACE, tenant).jobs();
+    return queue.claim(new ClaimRequest(QUEUE, 10, WORKER, LEASE).tenant(Tenant.of(tenant))).jobs();
   }
 
   @Test
@@ -286,13 +291,16 @@ class ConcurrencyTest extends QueueFixture {
               new ClaimByRules()
                   .takePage(
                       turn,
-                      new ClaimRequest(QUEUE, 1, WORKER, LEASE, GRACE, null),
+                      new ClaimRequest(QUEUE, 1, WORKER, LEASE),
+                      true,
                       RulesSnapshot.Key.FIRST,
                       RulesSnapshot.Key.FIRST)
                   .jobs())
           .hasSize(1);
       // It waits a moment for the turn to end, and then goes row by row.
-      assertThat(batching.jobs().claimInBatches(QUEUE, 5, "other", LEASE, GRACE).jobs()).hasSize(2);
+      assertThat(
+              batching.jobs().claim(new ClaimRequest(QUEUE, 5, "other", LEASE).inBatches()).jobs())
+          .hasSize(2);
       assertThat(db.count("SELECT count(*) FROM holdfast.claim")).isZero();
       turn.commit();
     }
@@ -303,7 +311,7 @@ class ConcurrencyTest extends QueueFixture {
     Lease other = addAndClaim(keyed("k", 1).owner("globex", "w"));
     JobId suspect = add(keyed("k", 1).owner("acme", "w"));
     set(suspect, "isolated = true");
-    assertThat(queue.claim(QUEUE, 1, "worker:default:2", LEASE).jobs())
+    assertThat(queue.claim(new ClaimRequest(QUEUE, 1, "worker:default:2", LEASE)).jobs())
         .extracting(LeasedJob::id)
         .containsExactly(suspect);
     assertThat(state(other.job())).isEqualTo(JobState.RUNNING);
@@ -315,10 +323,10 @@ class ConcurrencyTest extends QueueFixture {
     JobId suspect = add(keyed("k", 1));
     set(suspect, "isolated = true");
     String empty = "worker:default:2";
-    assertThat(queue.claim(QUEUE, 1, empty, LEASE).jobs()).isEmpty();
+    assertThat(queue.claim(new ClaimRequest(QUEUE, 1, empty, LEASE)).jobs()).isEmpty();
     JobId next = add(keyed("k", 1));
     queue.settle(succeed(normal));
-    List<LeasedJob> claimed = queue.claim(QUEUE, 1, empty, LEASE).jobs();
+    List<LeasedJob> claimed = queue.claim(new ClaimRequest(QUEUE, 1, empty, LEASE)).jobs();
     assertThat(claimed).extracting(LeasedJob::id).containsExactly(suspect);
     assertThat(claim(1)).isEmpty();
     queue.settle(succeed(claimed.getFirst().lease()));
@@ -382,6 +390,6 @@ class ConcurrencyTest extends QueueFixture {
 
   private static List<LeasedJob> claimByRules(ClaimByRules rules, int most) {
     Database database = Database.pooled(db.dataSource(), StatementObserver.NONE, 1);
-    return rules.take(database, new ClaimRequest(QUEUE, most, WORKER, LEASE, GRACE, null)).jobs();
+    return rules.take(database, new ClaimRequest(QUEUE, most, WORKER, LEASE), true).jobs();
   }
 }

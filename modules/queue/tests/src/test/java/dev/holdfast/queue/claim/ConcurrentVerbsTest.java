@@ -3,6 +3,7 @@ package dev.holdfast.queue.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
@@ -11,6 +12,7 @@ import dev.holdfast.model.job.Cancellation.Outcome;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.command.Cancel;
@@ -65,7 +67,8 @@ class ConcurrentVerbsTest extends QueueFixture {
   }
 
   private Outcome cancelAfter(JobId job, First first) throws SQLException {
-    return after(first, () -> queue.cancel(job, true, "stop").getFirst().outcome());
+    return after(
+        first, () -> queue.cancel(List.of(job), true, "stop", Tenant.ANY).getFirst().outcome());
   }
 
   private static void claim(Connection connection) throws SQLException {
@@ -73,7 +76,8 @@ class ConcurrentVerbsTest extends QueueFixture {
             new ClaimByRules()
                 .takePage(
                     connection,
-                    new ClaimRequest(QUEUE, 1, WORKER, LEASE, GRACE, null),
+                    new ClaimRequest(QUEUE, 1, WORKER, LEASE),
+                    true,
                     RulesSnapshot.Key.FIRST,
                     RulesSnapshot.Key.FIRST)
                 .jobs())
@@ -123,7 +127,7 @@ class ConcurrentVerbsTest extends QueueFixture {
   void cancelling_a_job_that_an_operator_is_retrying_cancels_it_again() throws SQLException {
     Lease lease = running();
     queue.settle(fail(lease, HOPELESS));
-    assertThat(cancelAfter(lease.job(), c -> Retry.all(c, List.of(lease.job()), null)))
+    assertThat(cancelAfter(lease.job(), c -> Retry.all(c, List.of(lease.job()), Tenant.ANY)))
         .isEqualTo(Outcome.CANCELLED);
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
     assertThat(events(lease.job()))
@@ -134,7 +138,8 @@ class ConcurrentVerbsTest extends QueueFixture {
   void cancelling_a_job_that_is_being_cancelled_changes_nothing() throws SQLException {
     Lease lease = running();
     assertThat(
-            cancelAfter(lease.job(), c -> Cancel.of(c, List.of(lease.job()), false, "first", null)))
+            cancelAfter(
+                lease.job(), c -> Cancel.of(c, List.of(lease.job()), false, "first", Tenant.ANY)))
         .isEqualTo(Outcome.ALREADY_REQUESTED);
     assertThat(status(lease.job()).cancelReason()).isEqualTo("first");
   }
@@ -159,7 +164,7 @@ class ConcurrentVerbsTest extends QueueFixture {
     Lease lease = running();
     Ack ack =
         after(
-            c -> Cancel.of(c, List.of(lease.job()), false, "stop", null),
+            c -> Cancel.of(c, List.of(lease.job()), false, "stop", Tenant.ANY),
             () -> queue.settle(fail(lease, FLAKY)));
     assertThat(ack).isEqualTo(Ack.ACCEPTED);
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
@@ -172,7 +177,7 @@ class ConcurrentVerbsTest extends QueueFixture {
     Lease lease = running();
     Ack ack =
         after(
-            c -> Cancel.of(c, List.of(lease.job()), false, "stop", null),
+            c -> Cancel.of(c, List.of(lease.job()), false, "stop", Tenant.ANY),
             () -> queue.settle(succeed(lease)));
     assertThat(ack).isEqualTo(Ack.ACCEPTED);
     assertThat(events(lease.job()))
@@ -235,7 +240,8 @@ class ConcurrentVerbsTest extends QueueFixture {
     queue.settle(fail(lease, HOPELESS));
     Set<JobId> second =
         after(
-            c -> Retry.all(c, List.of(lease.job()), null), () -> queue.retry(List.of(lease.job())));
+            c -> Retry.all(c, List.of(lease.job()), Tenant.ANY),
+            () -> queue.retry(List.of(lease.job()), Tenant.ANY));
     assertThat(second).isEmpty();
     assertThat(events(lease.job())).containsExactly("created", "processing", "failed", "retried");
   }
@@ -259,7 +265,11 @@ class ConcurrentVerbsTest extends QueueFixture {
             "cancel",
             (connection, leases) ->
                 Cancel.of(
-                    connection, leases.stream().map(Lease::job).toList(), false, "stop", null)),
+                    connection,
+                    leases.stream().map(Lease::job).toList(),
+                    false,
+                    "stop",
+                    Tenant.ANY)),
         new Named(
             "succeed",
             (connection, leases) ->

@@ -2,6 +2,7 @@ package dev.holdfast.queue.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -9,6 +10,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
@@ -49,13 +51,13 @@ class RateLimitTest extends QueueFixture {
     admin.rate(QUEUE, 2, DAY);
     queue.enqueue(jobs(5));
     assertThat(claim(5)).hasSize(2);
-    assertThat(queue.claim(QUEUE, 5, WORKER, LEASE).nextDue())
+    assertThat(queue.claim(new ClaimRequest(QUEUE, 5, WORKER, LEASE)).nextDue())
         .isBetween(Duration.ofHours(12).minusSeconds(30), Duration.ofHours(12).plusMillis(1));
     pass("11 hours");
-    assertThat(queue.claim(QUEUE, 5, WORKER, LEASE).nextDue())
+    assertThat(queue.claim(new ClaimRequest(QUEUE, 5, WORKER, LEASE)).nextDue())
         .isBetween(Duration.ofMinutes(59), Duration.ofHours(1));
     add(job().delay(Duration.ofMinutes(5)));
-    assertThat(queue.claim(QUEUE, 5, WORKER, LEASE).nextDue())
+    assertThat(queue.claim(new ClaimRequest(QUEUE, 5, WORKER, LEASE)).nextDue())
         .isBetween(Duration.ofMinutes(4), Duration.ofMinutes(5));
     pass("1 hour");
     assertThat(claim(5)).hasSize(1);
@@ -67,7 +69,7 @@ class RateLimitTest extends QueueFixture {
     queue.enqueue(jobs(10));
     int claimed = 0;
     for (int looks = 0; claimed < 10 && looks < 100; looks++) {
-      Claimed answer = queue.claim(QUEUE, 5, WORKER, LEASE);
+      Claimed answer = queue.claim(new ClaimRequest(QUEUE, 5, WORKER, LEASE));
       claimed += answer.jobs().size();
       if (answer.jobs().isEmpty()) {
         assertThat(answer.nextDue()).isBetween(Duration.ofMillis(1), Duration.ofMillis(21));
@@ -97,7 +99,7 @@ class RateLimitTest extends QueueFixture {
         i ->
             () -> {
               for (int n = 0; n < 10; n++) {
-                queue.claim(QUEUE, 3, "w" + i, LEASE);
+                queue.claim(new ClaimRequest(QUEUE, 3, "w" + i, LEASE));
               }
               return true;
             });
@@ -114,12 +116,12 @@ class RateLimitTest extends QueueFixture {
         i ->
             () -> {
               for (int n = 0; n < 10; n++) {
-                processes.get(i % 2).claim(QUEUE, 3, "w" + i, LEASE);
+                processes.get(i % 2).claim(new ClaimRequest(QUEUE, 3, "w" + i, LEASE));
               }
               return true;
             });
     assertThat(count(JobState.RUNNING)).isEqualTo(30);
-    assertThat(processes.get(1).claim(QUEUE, 3, "w", LEASE).jobs()).isEmpty();
+    assertThat(processes.get(1).claim(new ClaimRequest(QUEUE, 3, "w", LEASE)).jobs()).isEmpty();
   }
 
   @Test
@@ -145,14 +147,14 @@ class RateLimitTest extends QueueFixture {
     assertThat(claim(20)).hasSize(5);
     admin.liftRate(QUEUE);
     assertThat(claim(20)).hasSize(14);
-    assertThat(admin.queues().getFirst().rateLimit()).isNull();
+    assertThat(admin.queues(Tenant.ANY).getFirst().rateLimit()).isNull();
   }
 
   @Test
   void a_rate_is_shown_with_the_other_settings_of_the_queue() {
     admin.limit(QUEUE, 4);
     admin.rate(QUEUE, 7, Duration.ofMinutes(1));
-    QueueStatus status = admin.queues().getFirst();
+    QueueStatus status = admin.queues(Tenant.ANY).getFirst();
     assertThat(status.maxRunning()).isEqualTo(4);
     assertThat(status.rateLimit()).isEqualTo(new RateLimit(7, Duration.ofMinutes(1)));
   }
@@ -163,6 +165,6 @@ class RateLimitTest extends QueueFixture {
     assertRefused(Refusal.BAD_LIMIT, () -> admin.rate(QUEUE, 1, Duration.ZERO));
     assertRefused(
         Refusal.BAD_LIMIT, () -> admin.rate(QUEUE, 1, Duration.ofSeconds(Long.MAX_VALUE)));
-    assertThat(admin.queues()).isEmpty();
+    assertThat(admin.queues(Tenant.ANY)).isEmpty();
   }
 }

@@ -3,6 +3,7 @@ package dev.holdfast.queue.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -16,6 +17,7 @@ import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
@@ -101,7 +103,7 @@ class UnreadablePayloadTest extends QueueFixture {
                 bad.value()))
         .isEqualTo(1);
     // Without its payload it would be another job.
-    assertThat(queue.retry(List.of(bad))).isEmpty();
+    assertThat(queue.retry(List.of(bad), Tenant.ANY)).isEmpty();
   }
 
   @Test
@@ -199,12 +201,12 @@ class UnreadablePayloadTest extends QueueFixture {
     JobId bad = add(job().concurrencyKey("b", 1));
     poison(bad, DAMAGED);
     ClaimByRules byRules = new ClaimByRules(1);
-    ClaimRequest request = new ClaimRequest(QUEUE, 10, WORKER, LEASE, GRACE, null);
-    assertThat(byRules.take(database(), request).jobs())
+    ClaimRequest request = new ClaimRequest(QUEUE, 10, WORKER, LEASE);
+    assertThat(byRules.take(database(), request, true).jobs())
         .extracting(LeasedJob::id)
         .containsExactly(good);
     assertThat(state(bad)).isEqualTo(JobState.PENDING);
-    assertThatThrownBy(() -> byRules.take(database(), request))
+    assertThatThrownBy(() -> byRules.take(database(), request, true))
         .isInstanceOfSatisfying(
             DatabaseException.class, error -> assertThat(UnreadableJobs.mayHelp(error)).isTrue());
   }
@@ -216,9 +218,15 @@ class UnreadablePayloadTest extends QueueFixture {
     List<LeasedJob> all = claim(1);
     int[] calls = new int[1];
     List<LeasedJob> read =
-        apart.ifNeeded(
-            new ClaimRequest(QUEUE, 1, WORKER, Duration.ofNanos(1), GRACE, null),
-            request -> failing("54000", request, () -> calls[0]++ == 0 ? all : List.of()));
+        apart
+            .ifNeeded(
+                new ClaimRequest(QUEUE, 1, WORKER, Duration.ofNanos(1)),
+                (request, payloads) ->
+                    failing(
+                        "54000",
+                        payloads,
+                        () -> new Taken(calls[0]++ == 0 ? all : List.of(), false, false)))
+            .jobs();
     assertThat(read).isEmpty();
     assertThat(state(job)).isEqualTo(JobState.PENDING);
     assertThat(status(job).failures()).isZero();
@@ -236,14 +244,15 @@ class UnreadablePayloadTest extends QueueFixture {
     Database database = database();
     return new UnreadableJobs(database, BACKOFF)
         .ifNeeded(
-            new ClaimRequest(QUEUE, jobs, WORKER, LEASE, GRACE, null),
-            request ->
-                failing(state, request, () -> new ClaimByRules().take(database, request).jobs()));
+            new ClaimRequest(QUEUE, jobs, WORKER, LEASE),
+            (request, payloads) ->
+                failing(
+                    state, payloads, () -> new ClaimByRules().take(database, request, payloads)))
+        .jobs();
   }
 
-  private static List<LeasedJob> failing(
-      String state, ClaimRequest request, Supplier<List<LeasedJob>> claim) {
-    if (request.payloads()) {
+  private static Taken failing(String state, boolean payloads, Supplier<Taken> claim) {
+    if (payloads) {
       throw SqlErrors.thrown("claim", new SQLException("test", state));
     }
     return claim.get();

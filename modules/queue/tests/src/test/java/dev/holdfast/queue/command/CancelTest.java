@@ -13,6 +13,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
@@ -24,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class CancelTest extends QueueFixture {
   private List<Cancellation> cancel(JobId job) {
-    return queue.cancel(job, false, "not needed");
+    return queue.cancel(List.of(job), false, "not needed", Tenant.ANY);
   }
 
   @ParameterizedTest
@@ -72,7 +73,7 @@ class CancelTest extends QueueFixture {
     Lease lease = running();
     cancel(lease.job());
     String before = row(lease.job());
-    assertThat(queue.cancel(lease.job(), true, "again"))
+    assertThat(queue.cancel(List.of(lease.job()), true, "again", Tenant.ANY))
         .containsExactly(
             new Cancellation(lease.job(), JobState.RUNNING, Outcome.ALREADY_REQUESTED));
     assertThat(row(lease.job())).isEqualTo(before);
@@ -112,7 +113,7 @@ class CancelTest extends QueueFixture {
     assertThat(claimOne().job()).isEqualTo(running.id());
     queue.settle(succeed(claimOne()));
 
-    assertThat(queue.cancel(parent.id(), true, "all of it"))
+    assertThat(queue.cancel(List.of(parent.id()), true, "all of it", Tenant.ANY))
         .containsExactlyInAnyOrder(
             new Cancellation(parent.id(), JobState.PENDING, Outcome.CANCELLED),
             new Cancellation(running.id(), JobState.RUNNING, Outcome.REQUESTED),
@@ -139,7 +140,7 @@ class CancelTest extends QueueFixture {
     Job child = job().parent(parent.id());
     queue.enqueue(List.of(parent, child));
     queue.settle(succeed(claimOne()));
-    queue.cancel(parent.id(), true, "children too");
+    queue.cancel(List.of(parent.id()), true, "children too", Tenant.ANY);
     assertThat(state(child.id())).isEqualTo(JobState.CANCELLED);
   }
 
@@ -148,19 +149,21 @@ class CancelTest extends QueueFixture {
     Job one = job();
     Job two = job().parent(one.id());
     queue.enqueue(List.of(one.parent(two.id()), two));
-    assertThat(queue.cancel(one.id(), true, "circle")).hasSize(2);
+    assertThat(queue.cancel(List.of(one.id()), true, "circle", Tenant.ANY)).hasSize(2);
   }
 
   @Test
   void a_missing_reason_has_a_default_and_a_long_one_is_refused() {
     JobId silent = add(job());
-    queue.cancel(silent, false, "  ");
+    queue.cancel(List.of(silent), false, "  ", Tenant.ANY);
     assertThat(status(silent).cancelReason()).isEqualTo("requested");
     JobId long_ = add(job());
-    assertRefused(Refusal.BAD_REASON, () -> queue.cancel(long_, false, "r".repeat(1_001)));
-    assertRefused(Refusal.BAD_REASON, () -> queue.cancel(long_, false, "r\0"));
+    assertRefused(
+        Refusal.BAD_REASON,
+        () -> queue.cancel(List.of(long_), false, "r".repeat(1_001), Tenant.ANY));
+    assertRefused(Refusal.BAD_REASON, () -> queue.cancel(List.of(long_), false, "r\0", Tenant.ANY));
     assertThat(state(long_)).isEqualTo(JobState.PENDING);
-    queue.cancel(long_, false, "r".repeat(1_000));
+    queue.cancel(List.of(long_), false, "r".repeat(1_000), Tenant.ANY);
     assertThat(status(long_).cancelReason()).hasSize(1_000);
   }
 

@@ -21,6 +21,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.report.StepsTest;
 import java.util.List;
@@ -32,7 +33,7 @@ import org.junit.jupiter.api.Test;
 
 class CommandsTest extends QueueFixture {
   private Answer ask(JobId job, CommandAction action, @Nullable String step) {
-    return queue.command(job, new JobCommand(action, step, "ada", "it looks odd"), null);
+    return queue.command(job, new JobCommand(action, step, "ada", "it looks odd"), Tenant.ANY);
   }
 
   private void step(Lease lease, int index, StepState state) {
@@ -92,7 +93,8 @@ class CommandsTest extends QueueFixture {
     PendingCommand.Recovery second = Objects.requireNonNull(heard(lease).recovery());
     handle(lease, first, 2);
     assertThat(heard(lease).recovery()).as("a later request stays").isEqualTo(second);
-    queue.command(lease.job(), new JobCommand(CommandAction.PAUSE, null, "bob", "not now"), null);
+    queue.command(
+        lease.job(), new JobCommand(CommandAction.PAUSE, null, "bob", "not now"), Tenant.ANY);
     assertThat(heard(lease))
         .as("with the operator who asked for it")
         .isEqualTo(new PendingCommand(true, false, second, null));
@@ -142,7 +144,7 @@ class CommandsTest extends QueueFixture {
                 lease, "s1", 1, StepState.FAILED, 1, true, null, null, null, null, List.of())));
     ask(lease.job(), CommandAction.PAUSE, null);
     queue.settle(fail(lease, Failure.of(FailureCategory.CONFIGURATION, "BROKEN", "for good")));
-    queue.retry(List.of(lease.job()));
+    queue.retry(List.of(lease.job()), Tenant.ANY);
     assertThat(queries.pendingCommand(lease.job())).isEqualTo(PendingCommand.NONE);
     assertThat(queries.steps(lease.job()).getFirst().resets()).isZero();
   }
@@ -268,7 +270,8 @@ class CommandsTest extends QueueFixture {
     assertThat(ask(waiting, CommandAction.TAKEOVER, null)).isEqualTo(Answer.NOT_RUNNING);
     assertThat(ask(JobId.next(), CommandAction.PAUSE, null)).isEqualTo(Answer.NO_SUCH_JOB);
     assertThat(
-            queue.command(waiting, new JobCommand(CommandAction.PAUSE, null, "x", "y"), "another"))
+            queue.command(
+                waiting, new JobCommand(CommandAction.PAUSE, null, "x", "y"), Tenant.of("another")))
         .isEqualTo(Answer.NO_SUCH_JOB);
     Lease ended = claimOne();
     queue.settle(succeed(ended));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Settlement;
@@ -15,6 +16,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.QueueFixture;
@@ -29,19 +31,19 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class DeleteTest extends QueueFixture {
   private Outcome delete(JobId job) {
-    return queue.delete(job).orElseThrow().outcome();
+    return queue.delete(job, Tenant.ANY).orElseThrow().outcome();
   }
 
   @Test
   void an_ended_job_is_deleted_with_all_its_rows() {
     Lease lease = running();
     queue.settle(new Settlement.Fail(lease, HOPELESS, null));
-    assertThat(queue.delete(lease.job()))
+    assertThat(queue.delete(lease.job(), Tenant.ANY))
         .hasValue(new Deletion(lease.job(), JobState.FAILED, Outcome.DELETED));
     assertThat(queries.find(lease.job())).isEmpty();
     assertThat(queries.timeline(lease.job())).isEmpty();
     assertThat(db.count("SELECT count(*) FROM holdfast.attempt")).isZero();
-    assertThat(queue.delete(lease.job())).isEqualTo(Optional.empty());
+    assertThat(queue.delete(lease.job(), Tenant.ANY)).isEqualTo(Optional.empty());
   }
 
   @Test
@@ -67,7 +69,9 @@ class DeleteTest extends QueueFixture {
     try (JobStore batching =
         new JobStore(db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.batchFrom(0))) {
       JobId job = add(job());
-      assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE, GRACE).jobs()).hasSize(1);
+      assertThat(
+              batching.jobs().claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE).inBatches()).jobs())
+          .hasSize(1);
       assertThat(delete(job)).isEqualTo(Outcome.RUNNING);
       assertThat(queries.find(job)).isPresent();
     }
@@ -79,7 +83,7 @@ class DeleteTest extends QueueFixture {
     JobId awaited = add(job());
     JobId waiting = add(job().dependsOn(List.of(awaited), policy));
     assertThat(delete(awaited)).isEqualTo(Outcome.AWAITED);
-    queue.cancel(awaited, false, "enough");
+    queue.cancel(List.of(awaited), false, "enough", Tenant.ANY);
     assertThat(delete(awaited)).as("it would let the other one run").isEqualTo(Outcome.AWAITED);
     maintenance.promote();
     JobState passedOn =
@@ -128,7 +132,7 @@ class DeleteTest extends QueueFixture {
   @Test
   void a_job_of_another_tenant_is_not_found() {
     JobId job = add(job().owner("acme", "default"));
-    assertThat(queue.delete(job, "other")).isEqualTo(Optional.empty());
-    assertThat(queue.delete(job, "acme")).isPresent();
+    assertThat(queue.delete(job, Tenant.of("other"))).isEqualTo(Optional.empty());
+    assertThat(queue.delete(job, Tenant.of("acme"))).isPresent();
   }
 }

@@ -2,6 +2,7 @@ package dev.holdfast.queue.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -13,6 +14,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
@@ -32,7 +34,7 @@ class EditTest extends QueueFixture {
   private static final JobEdit FIRST = JobEdit.NOTHING.priority(0);
 
   private Outcome edit(JobId job, JobEdit edit) {
-    return queue.edit(job, edit).orElseThrow().outcome();
+    return queue.edit(job, edit, Tenant.ANY).orElseThrow().outcome();
   }
 
   private JobStatus read(JobId job) {
@@ -97,20 +99,20 @@ class EditTest extends QueueFixture {
   @Test
   void a_running_ended_or_unknown_job_is_not_changed() {
     Lease lease = running();
-    assertThat(queue.edit(lease.job(), FIRST))
+    assertThat(queue.edit(lease.job(), FIRST, Tenant.ANY))
         .hasValue(new JobEdit.Answer(lease.job(), JobState.RUNNING, Outcome.ALREADY_RUNNING));
     queue.settle(succeed(lease));
     assertThat(edit(lease.job(), FIRST)).isEqualTo(Outcome.ALREADY_TERMINAL);
     assertThat(read(lease.job()).priority()).isEqualTo(5);
     assertThat(queries.timeline(lease.job())).hasSize(3);
-    assertThat(queue.edit(JobId.next(), FIRST)).isEqualTo(Optional.empty());
+    assertThat(queue.edit(JobId.next(), FIRST, Tenant.ANY)).isEqualTo(Optional.empty());
   }
 
   @Test
   void a_job_of_another_tenant_is_not_found() {
     JobId job = add(job().owner("acme", "default"));
-    assertThat(queue.edit(job, FIRST, "other")).isEqualTo(Optional.empty());
-    assertThat(queue.edit(job, FIRST, "acme")).isPresent();
+    assertThat(queue.edit(job, FIRST, Tenant.of("other"))).isEqualTo(Optional.empty());
+    assertThat(queue.edit(job, FIRST, Tenant.of("acme"))).isPresent();
   }
 
   @Test
@@ -118,7 +120,9 @@ class EditTest extends QueueFixture {
     try (JobStore batching =
         new JobStore(db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.batchFrom(0))) {
       JobId job = add(job());
-      assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE, GRACE).jobs()).hasSize(1);
+      assertThat(
+              batching.jobs().claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE).inBatches()).jobs())
+          .hasSize(1);
       assertThat(edit(job, FIRST)).isEqualTo(Outcome.ALREADY_RUNNING);
       assertThat(read(job).priority()).isEqualTo(5);
     }
@@ -132,9 +136,11 @@ class EditTest extends QueueFixture {
                 db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.batchFrom(0));
         Connection editor = db.dataSource().getConnection()) {
       editor.setAutoCommit(false);
-      assertThat(Edit.one(editor, job, FIRST, new JacksonCodec(), null)).isPresent();
+      assertThat(Edit.one(editor, job, FIRST, new JacksonCodec(), Tenant.ANY)).isPresent();
       assertThat(claim(1)).isEmpty();
-      assertThat(batching.jobs().claimInBatches(QUEUE, 1, WORKER, LEASE, GRACE).jobs()).isEmpty();
+      assertThat(
+              batching.jobs().claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE).inBatches()).jobs())
+          .isEmpty();
       editor.commit();
       editor.setAutoCommit(true);
     }
@@ -169,9 +175,10 @@ class EditTest extends QueueFixture {
     JobId job = add(job());
     assertRefused(
         Refusal.PAYLOAD_TOO_LARGE,
-        () -> queue.edit(job, JobEdit.NOTHING.payload("x".repeat(2 << 20))));
+        () -> queue.edit(job, JobEdit.NOTHING.payload("x".repeat(2 << 20)), Tenant.ANY));
     assertRefused(
-        Refusal.PAYLOAD_NOT_JSON, () -> queue.edit(job, JobEdit.NOTHING.payload(new Json("{"))));
+        Refusal.PAYLOAD_NOT_JSON,
+        () -> queue.edit(job, JobEdit.NOTHING.payload(new Json("{")), Tenant.ANY));
     assertRefused(Refusal.BAD_PRIORITY, () -> JobEdit.NOTHING.priority(10));
     assertRefused(Refusal.BAD_DELAY, () -> JobEdit.NOTHING.delay(Duration.ofSeconds(-1)));
     assertThat(queries.timeline(job)).hasSize(1);

@@ -9,6 +9,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
 import java.sql.Connection;
@@ -94,7 +95,7 @@ class EnqueueAgainTest extends QueueFixture {
             .uniqueKey("u");
     Lease lease = addAndClaim(job);
     queue.settle(fail(lease, HOPELESS));
-    queue.retry(List.of(job.id()));
+    queue.retry(List.of(job.id()), Tenant.ANY);
     set(job.id(), "deadline = NULL, concurrency_key = 'crashed:w', run_at = now()");
     Job again = Job.of("test", new Json("{\"n\":1,\"price\":1.1}")).id(job.id()).uniqueKey("u");
     assertThat(queue.enqueue(again)).isEqualTo(new Enqueued(job.id(), false));

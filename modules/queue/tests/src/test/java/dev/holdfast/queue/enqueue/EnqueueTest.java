@@ -3,6 +3,7 @@ package dev.holdfast.queue.enqueue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
@@ -143,7 +144,7 @@ class EnqueueTest extends QueueFixture {
     assertThat(status.worker()).isNull();
     assertThat(status.startedAt()).isNull();
     assertThat(status.finishedAt()).isNull();
-    assertThat(queue.claim("mail", 1, WORKER, LEASE).jobs().getFirst().timeout())
+    assertThat(queue.claim(new ClaimRequest("mail", 1, WORKER, LEASE)).jobs().getFirst().timeout())
         .isEqualTo(Duration.ofSeconds(5));
   }
 

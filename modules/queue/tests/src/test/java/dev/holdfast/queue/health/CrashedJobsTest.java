@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -17,6 +18,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerHealth;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.recover.ReapResult;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,7 +32,7 @@ import org.junit.jupiter.api.Test;
 class CrashedJobsTest extends WorkerRegistryFixture {
   private String claimAs(long pid) {
     String worker = WorkerHealth.namePrefix(TAG, "host", pid) + "a1";
-    queue.claim(QUEUE, 100, worker, LEASE);
+    queue.claim(new ClaimRequest(QUEUE, 100, worker, LEASE));
     return worker;
   }
 
@@ -68,7 +70,8 @@ class CrashedJobsTest extends WorkerRegistryFixture {
     assertThat(state(job)).isEqualTo(JobState.FAILED);
     assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
     // The warnings count it, and an operator finds it by that code.
-    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 1, 0, List.of()));
+    assertThat(queries.warnings(Tenant.ANY, Duration.ZERO))
+        .isEqualTo(new Warnings(1, 1, 0, List.of()));
     assertThat(queries.page(JobFilter.ALL.text("toxic_job")).jobs())
         .extracting(JobStatus::id)
         .containsExactly(job);
@@ -93,7 +96,10 @@ class CrashedJobsTest extends WorkerRegistryFixture {
     }
 
     void turn() {
-      held.addAll(queue.claim(QUEUE, places - held.size(), prefix() + "a1", LEASE).jobs());
+      held.addAll(
+          queue
+              .claim(new ClaimRequest(QUEUE, places - held.size(), prefix() + "a1", LEASE))
+              .jobs());
       if (held.stream().anyMatch(job -> culprits.contains(job.id()))) {
         health.recovery().recover(HERE, prefix(), "exit 3");
         held.clear();
@@ -146,7 +152,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   }
 
   private List<LeasedJob> claimAs(long pid, int most) {
-    return queue.claim(QUEUE, most, workerOf(pid), LEASE).jobs();
+    return queue.claim(new ClaimRequest(QUEUE, most, workerOf(pid), LEASE)).jobs();
   }
 
   private void crash(long pid) {
@@ -165,7 +171,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
     assertThat(suspect).hasSize(1);
     // The worker gets no job of another queue either.
     add(job().queue("other"));
-    assertThat(queue.claim("other", 10, workerOf(3), LEASE).jobs()).isEmpty();
+    assertThat(queue.claim(new ClaimRequest("other", 10, workerOf(3), LEASE)).jobs()).isEmpty();
     assertThat(claimAs(3, 10)).isEmpty();
     // Another process takes the next suspect, for itself as well.
     assertThat(claimAs(4, 10)).hasSize(1);
@@ -179,7 +185,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
                 + ", which ran nothing else");
     assertThat(claimAs(5, 10)).hasSize(1);
     assertThat(claimAs(6, 10)).hasSize(3);
-    queue.retry(List.of(suspect.getFirst().id()));
+    queue.retry(List.of(suspect.getFirst().id()), Tenant.ANY);
     assertThat(
             db.count(
                 "SELECT count(*) FROM holdfast.job WHERE state = 'PENDING' AND NOT isolated"
@@ -198,7 +204,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
     List<LeasedJob> few = claimAs(2, 1);
     claimAs(3, 2);
     comeDue(suspect);
-    Claimed hold = queue.claim(QUEUE, 10, workerOf(2), LEASE);
+    Claimed hold = queue.claim(new ClaimRequest(QUEUE, 10, workerOf(2), LEASE));
     assertThat(hold.jobs()).isEmpty();
     assertThat(hold.whenEmpty()).isTrue();
     assertThat(claimAs(3, 1)).hasSize(1);
@@ -234,7 +240,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
   void a_retry_keeps_a_concurrency_key_with_the_prefix_crashed() {
     Lease lease = addAndClaim(job().concurrencyKey("crashed:orders", 2));
     queue.settle(fail(lease, HOPELESS));
-    queue.retry(List.of(lease.job()));
+    queue.retry(List.of(lease.job()), Tenant.ANY);
     assertThat(status(lease.job()).concurrencyKey()).isEqualTo("crashed:orders");
   }
 

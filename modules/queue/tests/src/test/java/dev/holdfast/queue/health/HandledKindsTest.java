@@ -6,6 +6,7 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.UnhandledKind;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.util.List;
@@ -54,7 +55,7 @@ class HandledKindsTest extends QueueFixture {
   }
 
   private List<UnhandledKind> unhandled() {
-    return queries.warnings(null, Duration.ZERO).unhandled();
+    return queries.warnings(Tenant.ANY, Duration.ZERO).unhandled();
   }
 
   @Test
@@ -66,14 +67,14 @@ class HandledKindsTest extends QueueFixture {
     assertThat(unhandled()).as("it runs").isEmpty();
     queue.settle(new Settlement.Snooze(lease, HOUR));
     assertThat(unhandled()).containsExactly(new UnhandledKind(QUEUE, "test", 1));
-    assertThat(queries.warnings("another", Duration.ZERO).unhandled()).isEmpty();
+    assertThat(queries.warnings(Tenant.of("another"), Duration.ZERO).unhandled()).isEmpty();
     queue.announce(List.of(QUEUE), List.of("test"));
     assertThat(unhandled()).isEmpty();
     heardAgo("3 minutes");
     assertThat(unhandled()).as("no worker of the queue reports").isEmpty();
     queue.announce(List.of(QUEUE), List.of("other"));
     assertThat(unhandled()).hasSize(1);
-    queue.cancel(job, false, "no need");
+    queue.cancel(List.of(job), false, "no need", Tenant.ANY);
     assertThat(unhandled()).isEmpty();
   }
 

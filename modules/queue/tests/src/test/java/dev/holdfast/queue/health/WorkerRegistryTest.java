@@ -2,12 +2,14 @@ package dev.holdfast.queue.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -280,13 +282,13 @@ class WorkerRegistryTest extends WorkerRegistryFixture {
     admin.pauseAllWorkers();
     assertThat(admin.workersPausedAt()).isPresent();
     assertThat(claim(10)).isEmpty();
-    assertThat(queue.claim("other", 10, WORKER, LEASE).jobs()).isEmpty();
-    assertThat(admin.queues()).extracting(QueueStatus::name).doesNotContain("*");
+    assertThat(queue.claim(new ClaimRequest("other", 10, WORKER, LEASE)).jobs()).isEmpty();
+    assertThat(admin.queues(Tenant.ANY)).extracting(QueueStatus::name).doesNotContain("*");
     assertThat(admin.resumeAllWorkers()).isTrue();
     assertThat(admin.resumeAllWorkers()).isFalse();
     assertThat(claim(10)).hasSize(1);
-    assertThat(queue.claim("other", 10, WORKER, LEASE).jobs()).hasSize(1);
-    assertThat(admin.queues().stream().filter(q -> q.name().equals("own")).findFirst())
+    assertThat(queue.claim(new ClaimRequest("other", 10, WORKER, LEASE)).jobs()).hasSize(1);
+    assertThat(admin.queues(Tenant.ANY).stream().filter(q -> q.name().equals("own")).findFirst())
         .get()
         .satisfies(own -> assertThat(own.pausedAt()).isNotNull());
   }

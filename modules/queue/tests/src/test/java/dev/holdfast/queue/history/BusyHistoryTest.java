@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.model.ops.JobHistory;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.QueueFixture;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** History where there are many jobs, or many who ask. */
 class BusyHistoryTest extends QueueFixture {
   private static final JobHistory.Query HOUR =
-      new JobHistory.Query(Duration.ofHours(1), null, null, null);
+      new JobHistory.Query(Duration.ofHours(1), null, null, Tenant.ANY);
 
   private static boolean waits(Thread thread) {
     return thread.getState() == Thread.State.WAITING

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobState;
@@ -13,6 +14,7 @@ import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.JobHistory.Percentiles;
 import dev.holdfast.model.ops.JobHistory.Point;
 import dev.holdfast.model.ops.JobHistory.Tally;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Maintenance;
 import dev.holdfast.queue.Parallel;
@@ -90,7 +92,7 @@ class HistoryTest extends QueueFixture {
   }
 
   private JobHistory history(Duration span) {
-    return queries.history(new JobHistory.Query(span, null, null, null));
+    return queries.history(new JobHistory.Query(span, null, null, Tenant.ANY));
   }
 
   private static long stored(int stepSeconds) {
@@ -123,12 +125,14 @@ class HistoryTest extends QueueFixture {
         .extracting(Tally::succeeded)
         .contains(3L)
         .satisfies(each -> assertThat(each.stream().mapToLong(Long::longValue).sum()).isEqualTo(5));
-    JobHistory reports = queries.history(new JobHistory.Query(HOUR, QUEUE, "report", null));
+    JobHistory reports = queries.history(new JobHistory.Query(HOUR, QUEUE, "report", Tenant.ANY));
     assertThat(reports.total().cancelled()).isEqualTo(1);
     assertThat(reports.total().succeeded()).isZero();
-    assertThat(queries.history(new JobHistory.Query(HOUR, "other", null, null)).kinds()).isEmpty();
-    assertThat(queries.history(new JobHistory.Query(HOUR, null, null, "other")).kinds()).isEmpty();
-    assertThatThrownBy(() -> new JobHistory.Query(Duration.ofDays(8), null, null, null))
+    assertThat(queries.history(new JobHistory.Query(HOUR, "other", null, Tenant.ANY)).kinds())
+        .isEmpty();
+    assertThat(queries.history(new JobHistory.Query(HOUR, null, null, Tenant.of("other"))).kinds())
+        .isEmpty();
+    assertThatThrownBy(() -> new JobHistory.Query(Duration.ofDays(8), null, null, Tenant.ANY))
         .hasMessageContaining("7 days");
   }
 
@@ -210,7 +214,7 @@ class HistoryTest extends QueueFixture {
   }
 
   private Tally ofKind(String kind) {
-    return queries.history(new JobHistory.Query(HOUR, null, kind, null)).total();
+    return queries.history(new JobHistory.Query(HOUR, null, kind, Tenant.ANY)).total();
   }
 
   @Test
@@ -356,7 +360,8 @@ class HistoryTest extends QueueFixture {
       assertThat(depth.oldest()).as("of jobs that wait still").isBetween(minutes(9), minutes(10));
     }
     assertThat(newestDepth("empty")).isEqualTo(new JobHistory.Depth(0, 0, Duration.ZERO));
-    JobHistory ofTenant = queries.history(new JobHistory.Query(HOUR, null, null, "default"));
+    JobHistory ofTenant =
+        queries.history(new JobHistory.Query(HOUR, null, null, Tenant.of("default")));
     assertThat(ofTenant.points()).extracting(Point::depth).containsOnlyNulls();
   }
 
@@ -365,7 +370,7 @@ class HistoryTest extends QueueFixture {
   }
 
   private JobHistory.@Nullable Depth newestDepth(@Nullable String of) {
-    return queries.history(new JobHistory.Query(HOUR, of, null, null)).points().stream()
+    return queries.history(new JobHistory.Query(HOUR, of, null, Tenant.ANY)).points().stream()
         .map(Point::depth)
         .filter(Objects::nonNull)
         .reduce((before, last) -> last)
@@ -377,7 +382,7 @@ class HistoryTest extends QueueFixture {
     queue.enqueue(jobs(300));
     List<LeasedJob> batch = new ArrayList<>();
     while (batch.size() < 300) {
-      batch.addAll(queue.claimInBatches(QUEUE, 150, WORKER, LEASE, GRACE).jobs());
+      batch.addAll(queue.claim(new ClaimRequest(QUEUE, 150, WORKER, LEASE).inBatches()).jobs());
     }
     assertThat(db.count("SELECT count(*) FROM holdfast.claim")).isPositive();
     queue.settle(batch.stream().<Settlement>map(each -> succeed(each.lease())).toList());

@@ -2,6 +2,7 @@ package dev.holdfast.queue.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.queue.JacksonCodec;
@@ -53,7 +54,7 @@ class CompiledPlanTest extends QueueFixture {
   @Test
   void a_job_is_claimed_and_settled_without_compiling() {
     store.jobs().enqueue(jobs(3));
-    run(store.jobs().claim(QUEUE, 10, WORKER, LEASE).jobs());
+    run(store.jobs().claim(new ClaimRequest(QUEUE, 10, WORKER, LEASE)).jobs());
     store.maintenance().reap(GRACE);
     assertThat(hasCompiled()).isFalse();
   }
@@ -63,7 +64,7 @@ class CompiledPlanTest extends QueueFixture {
     store
         .jobs()
         .enqueue(IntStream.range(0, 6).mapToObj(i -> job().concurrencyKey("k" + i, 2)).toList());
-    run(store.jobs().claim(QUEUE, 10, WORKER, LEASE).jobs());
+    run(store.jobs().claim(new ClaimRequest(QUEUE, 10, WORKER, LEASE)).jobs());
     assertThat(hasCompiled()).isFalse();
   }
 }

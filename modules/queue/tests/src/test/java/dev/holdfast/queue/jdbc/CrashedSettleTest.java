@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -62,7 +63,11 @@ class CrashedSettleTest {
     store.jobs().enqueue(IntStream.range(0, count).mapToObj(i -> Job.of("crash")).toList());
     List<Lease> leases = new ArrayList<>();
     while (leases.size() < count) {
-      store.jobs().claim(Job.DEFAULT_QUEUE, count, "worker", LATER).jobs().stream()
+      store
+          .jobs()
+          .claim(new ClaimRequest(Job.DEFAULT_QUEUE, count, "worker", LATER))
+          .jobs()
+          .stream()
           .map(LeasedJob::lease)
           .forEach(leases::add);
     }

@@ -2,6 +2,7 @@ package dev.holdfast.queue.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
@@ -9,6 +10,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
@@ -52,7 +54,7 @@ class LockOrderTest extends QueueFixture {
                         case 3 -> {
                           List<JobId> jobs =
                               (kind == 0 ? there : back).stream().map(Lease::job).toList();
-                          Cancel.of(connection, jobs, kind == 1, "enough", null);
+                          Cancel.of(connection, jobs, kind == 1, "enough", Tenant.ANY);
                           yield Set.of();
                         }
                         case 0 ->
@@ -103,14 +105,18 @@ class LockOrderTest extends QueueFixture {
                     case 0 -> Reap.lost(connection, Duration.ZERO, 50);
                     case 1 -> Expire.late(connection, 50);
                     case 2 -> {
-                      for (LeasedJob job : queue.claim(QUEUE, 20, "a", Duration.ZERO).jobs()) {
-                        Cancel.of(connection, List.of(job.id()), true, "x", null);
+                      for (LeasedJob job :
+                          queue.claim(new ClaimRequest(QUEUE, 20, "a", Duration.ZERO)).jobs()) {
+                        Cancel.of(connection, List.of(job.id()), true, "x", Tenant.ANY);
                       }
                     }
-                    case 3 -> Retry.all(connection, ids(JobState.CANCELLED), null);
+                    case 3 -> Retry.all(connection, ids(JobState.CANCELLED), Tenant.ANY);
                     default -> {
                       List<Lease> leases =
-                          queue.claim(QUEUE, 20, "b" + i, Duration.ofMillis(1)).jobs().stream()
+                          queue
+                              .claim(new ClaimRequest(QUEUE, 20, "b" + i, Duration.ofMillis(1)))
+                              .jobs()
+                              .stream()
                               .map(LeasedJob::lease)
                               .toList();
                       Heartbeat.of(connection, leases, Duration.ofMillis(1));

@@ -3,6 +3,7 @@ package dev.holdfast.queue.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -16,6 +17,7 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.JobHistory;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.QueueFixture;
@@ -116,7 +118,7 @@ class PlanTest extends QueueFixture {
     long scans = scansOf("job_claim");
     long read = readFrom("job_claim");
     long whole = wholeReads();
-    assertThat(planned.jobs().claim(QUEUE, 10, WORKER, LEASE).jobs()).hasSize(10);
+    assertThat(planned.jobs().claim(new ClaimRequest(QUEUE, 10, WORKER, LEASE)).jobs()).hasSize(10);
     assertThat(scansOf("job_claim")).isGreaterThan(scans);
     assertThat(readFrom("job_claim") - read).isLessThan(50);
     assertThat(wholeReads()).isEqualTo(whole);
@@ -138,7 +140,7 @@ class PlanTest extends QueueFixture {
         .jobs()
         .enqueue(
             IntStream.range(0, 1_000).mapToObj(i -> job().concurrencyKey("k" + i, 1)).toList());
-    planned.jobs().claim(QUEUE, 1_000, WORKER, LEASE);
+    planned.jobs().claim(new ClaimRequest(QUEUE, 1_000, WORKER, LEASE));
     assertThat(planned.jobs().heldBy(WORKER)).hasSize(1_000);
     db.sql("ANALYZE holdfast.job");
     db.sql(
@@ -157,29 +159,30 @@ class PlanTest extends QueueFixture {
     verbs.put("enqueue", q -> q.jobs().enqueue(jobs(3)));
     verbs.put("enqueue unique", q -> q.jobs().enqueue(job().uniqueKey("k")));
     verbs.put("enqueue after", q -> q.jobs().enqueue(job().dependsOn(somebody)));
-    verbs.put("claim", q -> q.jobs().claim(QUEUE, 10, WORKER, LEASE));
-    verbs.put("claim nothing", q -> q.jobs().claim("empty", 10, WORKER, LEASE));
+    verbs.put("claim", q -> q.jobs().claim(new ClaimRequest(QUEUE, 10, WORKER, LEASE)));
+    verbs.put("claim nothing", q -> q.jobs().claim(new ClaimRequest("empty", 10, WORKER, LEASE)));
     verbs.put("held", q -> q.jobs().heldBy(WORKER));
     verbs.put("settle", q -> q.jobs().settle(endings(q)));
-    verbs.put("cancel", q -> q.jobs().cancel(somebody, true, "x"));
-    verbs.put("retry", q -> q.jobs().retry(List.of(somebody)));
+    verbs.put("cancel", q -> q.jobs().cancel(List.of(somebody), true, "x", Tenant.ANY));
+    verbs.put("retry", q -> q.jobs().retry(List.of(somebody), Tenant.ANY));
     verbs.put("reap", q -> q.maintenance().reap(Duration.ZERO));
     verbs.put("expire", q -> q.maintenance().expire());
     verbs.put("promote", q -> q.maintenance().promote());
     if (notEvenRetention) {
       verbs.put("retain", q -> q.maintenance().retain(JobState.SUCCEEDED, Duration.ofDays(7)));
     }
-    verbs.put("depth", q -> q.queries().depth(List.of(QUEUE, "mail"), 1_000));
-    verbs.put("queues", q -> q.admin().queues());
-    verbs.put("finished", q -> q.queries().finished(q.queries().now().minusSeconds(60), null));
+    verbs.put("depth", q -> q.queries().depth(List.of(QUEUE, "mail"), 1_000, Tenant.ANY));
+    verbs.put("queues", q -> q.admin().queues(Tenant.ANY));
+    verbs.put(
+        "finished", q -> q.queries().finished(q.queries().now().minusSeconds(60), Tenant.ANY));
     verbs.put(
         "finished of a tenant",
-        q -> q.queries().finished(q.queries().now().minusSeconds(60), "default"));
+        q -> q.queries().finished(q.queries().now().minusSeconds(60), Tenant.of("default")));
     verbs.put("sum up history", PlanTest::sumUpAMinute);
     verbs.put("history", q -> q.queries().history(anHour(null)));
     verbs.put("history of a tenant", q -> q.queries().history(anHour("default")));
     verbs.put("schedules", q -> q.admin().schedules());
-    verbs.put("holders", q -> q.queries().holders(null, 10, 10));
+    verbs.put("holders", q -> q.queries().holders(Tenant.ANY, 10, 10));
     verbs.put("glimpse", q -> q.queries().changes(glance(q, somebody, null)));
     verbs.put("glimpse of a tenant", q -> q.queries().changes(glance(q, somebody, "default")));
     verbs.put("find", q -> q.queries().find(somebody));
@@ -194,8 +197,8 @@ class PlanTest extends QueueFixture {
         "list of an age",
         q -> q.queries().page(JobFilter.ALL.from(JobCursor.at(q.queries().now().minusSeconds(1)))));
     verbs.put("counts", q -> q.queries().counts(JobFilter.ALL.queue(QUEUE)));
-    verbs.put("runs", q -> q.queries().runs(null, null, 10));
-    verbs.put("runs of a tenant", q -> q.queries().runs("default", null, 10));
+    verbs.put("runs", q -> q.queries().runs(Tenant.ANY, null, 10));
+    verbs.put("runs of a tenant", q -> q.queries().runs(Tenant.of("default"), null, 10));
     verbs.put("list failed", q -> q.queries().list(JobFilter.ALL.states(Set.of(JobState.FAILED))));
     // More than once, since the server may replan a prepared statement after some executions.
     for (int round = 0; round < 3; round++) {
@@ -209,7 +212,7 @@ class PlanTest extends QueueFixture {
   }
 
   private static JobHistory.Query anHour(@Nullable String tenant) {
-    return new JobHistory.Query(Duration.ofHours(1), QUEUE, null, tenant);
+    return new JobHistory.Query(Duration.ofHours(1), QUEUE, null, Tenant.of(tenant));
   }
 
   private static void sumUpAMinute(JobStore q) {
@@ -223,13 +226,15 @@ class PlanTest extends QueueFixture {
   }
 
   private static ChangedJob glance(JobStore q, JobId known, @Nullable String tenant) {
-    return new ChangedJob(q.queries().now().minusSeconds(5), List.of(known), tenant, 10);
+    return new ChangedJob(q.queries().now().minusSeconds(5), List.of(known), Tenant.of(tenant), 10);
   }
 
   /** One of each kind, and a report. */
   private static List<Settlement> endings(JobStore q) {
     List<Lease> leases =
-        q.jobs().claim(QUEUE, 5, WORKER, LEASE).jobs().stream().map(LeasedJob::lease).toList();
+        q.jobs().claim(new ClaimRequest(QUEUE, 5, WORKER, LEASE)).jobs().stream()
+            .map(LeasedJob::lease)
+            .toList();
     q.jobs()
         .report(
             leases.stream().map(lease -> (Report) new Report.Progress(lease, 1, null)).toList());
@@ -252,7 +257,7 @@ class PlanTest extends QueueFixture {
     planned.jobs().enqueue(jobs(1_000));
     db.sql("ANALYZE holdfast.job"); // in an hour in which nothing ran
     List<Lease> running =
-        planned.jobs().claim(QUEUE, 990, WORKER, LEASE).jobs().stream()
+        planned.jobs().claim(new ClaimRequest(QUEUE, 990, WORKER, LEASE)).jobs().stream()
             .map(LeasedJob::lease)
             .toList();
     Lease one = running.getFirst();
@@ -281,7 +286,8 @@ class PlanTest extends QueueFixture {
   }
 
   private static void completeOne(JobStore q) {
-    Lease lease = q.jobs().claim(QUEUE, 1, WORKER, LEASE).jobs().getFirst().lease();
+    Lease lease =
+        q.jobs().claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE)).jobs().getFirst().lease();
     Completion failed =
         new Completion(fail(lease, FLAKY), "FAILED", "digest", WORKER, null, null, null, null);
     assertThat(q.jobs().complete(failed)).isInstanceOf(Completion.Verdict.Accepted.class);
@@ -296,7 +302,11 @@ class PlanTest extends QueueFixture {
             single, new JacksonCodec(), JobStore.Options.DEFAULT.connections(1).batchFrom(0))) {
       planned.jobs().enqueue(jobs(100));
       List<Settlement> all =
-          batching.jobs().claimInBatches(QUEUE, 100, WORKER, LEASE, GRACE).jobs().stream()
+          batching
+              .jobs()
+              .claim(new ClaimRequest(QUEUE, 100, WORKER, LEASE).inBatches())
+              .jobs()
+              .stream()
               .<Settlement>map(leased -> succeed(leased.lease()))
               .toList();
       long scans = scansOf("job_finished");
@@ -323,7 +333,7 @@ class PlanTest extends QueueFixture {
     List<Job> some = jobs(20);
     planned.jobs().enqueue(some);
     List<Lease> leases =
-        planned.jobs().claim(QUEUE, 20, WORKER, LEASE).jobs().stream()
+        planned.jobs().claim(new ClaimRequest(QUEUE, 20, WORKER, LEASE)).jobs().stream()
             .map(LeasedJob::lease)
             .toList();
     db.sql("ANALYZE holdfast.job");
@@ -354,11 +364,11 @@ class PlanTest extends QueueFixture {
                'default', gen_random_uuid(), 'test', '{}', 'full', 1
           FROM generate_series(1, 20000) AS n
         """);
-    assertThat(planned.jobs().claim(QUEUE, 1, WORKER, LEASE).jobs()).hasSize(1);
+    assertThat(planned.jobs().claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE)).jobs()).hasSize(1);
     JobId other = planned.jobs().enqueue(job().concurrencyKey("other", 1)).id();
     db.sql("ANALYZE holdfast.job");
     long read = readFrom("job_claim_keyed");
-    assertThat(planned.jobs().claim(QUEUE, 10, WORKER, LEASE).jobs())
+    assertThat(planned.jobs().claim(new ClaimRequest(QUEUE, 10, WORKER, LEASE)).jobs())
         .extracting(LeasedJob::id)
         .containsExactly(other);
     assertThat(readFrom("job_claim_keyed") - read).isLessThan(3_000);

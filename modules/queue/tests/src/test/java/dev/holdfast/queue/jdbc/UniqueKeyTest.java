@@ -11,6 +11,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.Unique;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
@@ -92,7 +93,7 @@ class UniqueKeyTest extends QueueFixture {
 
   @Test
   void the_key_is_free_once_the_job_was_cancelled() {
-    queue.cancel(add(unique()), false, "x");
+    queue.cancel(List.of(add(unique())), false, "x", Tenant.ANY);
     JobId second = assertFree();
     queue.settle(new Settlement.Cancel(claimOne(), null));
     assertThat(state(second)).isEqualTo(JobState.CANCELLED);
@@ -149,9 +150,9 @@ class UniqueKeyTest extends QueueFixture {
     queue.settle(fail(fourth, FLAKY));
     maintenance.promote();
     assertThat(state(first.job())).isEqualTo(JobState.PENDING);
-    queue.cancel(first.job(), false, "x");
+    queue.cancel(List.of(first.job()), false, "x", Tenant.ANY);
     JobId holder = queue.enqueue(job().unique(ONLY_PENDING)).id();
-    assertThat(queue.retry(List.of(first.job()))).containsExactly(first.job());
+    assertThat(queue.retry(List.of(first.job()), Tenant.ANY)).containsExactly(first.job());
     assertThat(queue.enqueue(job().unique(ONLY_PENDING))).isEqualTo(new Enqueued(holder, true));
   }
 
@@ -160,7 +161,7 @@ class UniqueKeyTest extends QueueFixture {
     Lease lease = addAndClaim(unique());
     queue.settle(fail(lease, HOPELESS));
     JobId second = assertFree();
-    queue.retry(List.of(lease.job()));
+    queue.retry(List.of(lease.job()), Tenant.ANY);
     assertThat(state(lease.job())).isEqualTo(JobState.PENDING);
     assertHeldBy(second);
   }

@@ -4,6 +4,7 @@ import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -13,6 +14,7 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Sql;
@@ -97,7 +99,7 @@ class HeartbeatTest extends QueueFixture {
     Lease lost = running();
     expire(lost);
     maintenance.reap(Duration.ZERO);
-    queue.cancel(lost.job(), false, "away");
+    queue.cancel(List.of(lost.job()), false, "away", Tenant.ANY);
     Lease held = running();
     Lease unknown = new Lease(JobId.next(), 1);
     assertThat(queue.heartbeat(List.of(unknown, held, lost), LEASE))
@@ -205,7 +207,7 @@ class HeartbeatTest extends QueueFixture {
   void a_heartbeat_returns_the_reason_of_a_cancellation() {
     Lease lease = running();
     Lease other = running();
-    queue.cancel(lease.job(), false, "not needed any more");
+    queue.cancel(List.of(lease.job()), false, "not needed any more", Tenant.ANY);
     assertThat(queue.heartbeat(List.of(lease, other), LEASE))
         .containsExactlyInAnyOrder(
             new HeartbeatResult(
@@ -221,7 +223,7 @@ class HeartbeatTest extends QueueFixture {
     Lease lease = running();
     running();
     assertThat(queue.commands(WORKER)).isEmpty();
-    queue.cancel(lease.job(), false, "stop");
+    queue.cancel(List.of(lease.job()), false, "stop", Tenant.ANY);
     assertThat(queue.commands(WORKER))
         .containsExactly(new HeartbeatResult(lease, Ack.ACCEPTED, "stop"));
     assertThat(queue.commands("another")).isEmpty();
@@ -254,7 +256,9 @@ class HeartbeatTest extends QueueFixture {
     List<List<Lease>> workers = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       workers.add(
-          queue.claim(QUEUE, 25, "w" + i, LEASE).jobs().stream().map(LeasedJob::lease).toList());
+          queue.claim(new ClaimRequest(QUEUE, 25, "w" + i, LEASE)).jobs().stream()
+              .map(LeasedJob::lease)
+              .toList());
     }
     long hot = 0;
     for (int beat = 0; beat < 10; beat++) {

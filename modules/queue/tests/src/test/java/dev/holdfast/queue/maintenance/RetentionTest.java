@@ -3,12 +3,14 @@ package dev.holdfast.queue.maintenance;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
 import java.sql.Connection;
@@ -97,7 +99,7 @@ class RetentionTest extends QueueFixture {
   void one_call_deletes_a_bounded_number() {
     queue.enqueue(jobs(1_100));
     queue.settle(
-        queue.claim(QUEUE, 1_100, WORKER, LEASE).jobs().stream()
+        queue.claim(new ClaimRequest(QUEUE, 1_100, WORKER, LEASE)).jobs().stream()
             .map(job -> (Settlement) succeed(job.lease()))
             .toList());
     db.sql("UPDATE holdfast.job SET finished_at = now() - interval '2 days'");
@@ -123,7 +125,7 @@ class RetentionTest extends QueueFixture {
   void a_job_that_is_being_retried_is_not_deleted() {
     JobId failed = ended(JobState.FAILED);
     age(failed);
-    queue.retry(List.of(failed));
+    queue.retry(List.of(failed), Tenant.ANY);
     assertThat(maintenance.retain(JobState.FAILED, DAY)).isZero();
     assertThat(state(failed)).isEqualTo(JobState.PENDING);
   }
@@ -132,7 +134,7 @@ class RetentionTest extends QueueFixture {
   void several_nodes_may_delete_concurrently() {
     queue.enqueue(jobs(300));
     queue.settle(
-        queue.claim(QUEUE, 300, WORKER, LEASE).jobs().stream()
+        queue.claim(new ClaimRequest(QUEUE, 300, WORKER, LEASE)).jobs().stream()
             .map(job -> (Settlement) succeed(job.lease()))
             .toList());
     db.sql("UPDATE holdfast.job SET finished_at = now() - interval '2 days'");

@@ -10,6 +10,7 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
@@ -117,8 +118,8 @@ class QueueNotifierTest extends QueueFixture {
     expire(lease);
     maintenance.reap(Duration.ZERO);
     assertThat(next()).isEqualTo(QUEUE);
-    queue.cancel(lease.job(), false, "x");
-    queue.retry(List.of(lease.job()));
+    queue.cancel(List.of(lease.job()), false, "x", Tenant.ANY);
+    queue.retry(List.of(lease.job()), Tenant.ANY);
     assertThat(next()).isEqualTo(QUEUE);
     admin.pause(QUEUE);
     admin.resume(QUEUE);

@@ -2,6 +2,7 @@ package dev.holdfast.queue.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
@@ -12,6 +13,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Holder;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Throughput;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,7 +26,8 @@ import org.junit.jupiter.api.Test;
 /** The jobs that the live view reads, and their limits. */
 class ChangedJobsTest extends QueueFixture {
   private List<JobBrief> seen(Duration ago, @Nullable String tenant, int most, JobId... known) {
-    return queries.changes(new ChangedJob(queries.now().minus(ago), List.of(known), tenant, most));
+    return queries.changes(
+        new ChangedJob(queries.now().minus(ago), List.of(known), Tenant.of(tenant), most));
   }
 
   /** As if it had been made, begun and ended long ago. */
@@ -91,15 +94,15 @@ class ChangedJobsTest extends QueueFixture {
         .contains(ours)
         .doesNotContain(theirs);
 
-    QueueStatus status = admin.queues("ours").getFirst();
+    QueueStatus status = admin.queues(Tenant.of("ours")).getFirst();
     assertThat(status.running()).isEqualTo(1);
     assertThat(status.delayed()).isEqualTo(1);
     assertThat(status.pausedAt()).isNotNull();
-    assertThat(admin.queues("nobody")).isEmpty();
-    assertThat(admin.queues(null).getFirst().running()).isEqualTo(2);
+    assertThat(admin.queues(Tenant.of("nobody"))).isEmpty();
+    assertThat(admin.queues(Tenant.ANY).getFirst().running()).isEqualTo(2);
 
-    assertThat(queries.holders("ours", 10, 10).getFirst().jobs()).containsExactly(ours);
-    assertThat(queries.holders("nobody", 10, 10)).isEmpty();
+    assertThat(queries.holders(Tenant.of("ours"), 10, 10).getFirst().jobs()).containsExactly(ours);
+    assertThat(queries.holders(Tenant.of("nobody"), 10, 10)).isEmpty();
   }
 
   @Test
@@ -109,7 +112,7 @@ class ChangedJobsTest extends QueueFixture {
     JobId first = add(job());
     add(job().concurrencyKey("k", 1));
     add(job().dependsOn(first));
-    QueueStatus status = admin.queues("default").getFirst();
+    QueueStatus status = admin.queues(Tenant.of("default")).getFirst();
     assertThat(status.due()).isEqualTo(2);
     assertThat(status.retrying()).isEqualTo(1);
     assertThat(status.waiting()).isEqualTo(1);
@@ -123,13 +126,13 @@ class ChangedJobsTest extends QueueFixture {
     claim(1);
     JobId latest = claimOne().job();
     queue.enqueue(job().queue("other"));
-    queue.claim("other", 1, "worker:other:0", LEASE);
-    List<Holder> holders = queries.holders(null, 2, 10);
+    queue.claim(new ClaimRequest("other", 1, "worker:other:0", LEASE));
+    List<Holder> holders = queries.holders(Tenant.ANY, 2, 10);
     assertThat(holders).extracting(Holder::worker).containsExactly(WORKER, "worker:other:0");
     assertThat(holders.getFirst().held()).isEqualTo(3);
     assertThat(holders.getFirst().jobs()).hasSize(2).first().isEqualTo(latest);
     assertThat(holders.getFirst().leaseExpiresAt()).isAfter(holders.getFirst().heartbeatAt());
-    assertThat(queries.holders(null, 2, 1)).hasSize(1);
+    assertThat(queries.holders(Tenant.ANY, 2, 1)).hasSize(1);
   }
 
   @Test
@@ -139,13 +142,13 @@ class ChangedJobsTest extends QueueFixture {
     set(slow.job(), "started_at = now() - interval '2 s'");
     queue.settle(succeed(slow));
     queue.settle(fail(running(), HOPELESS));
-    queue.cancel(add(job()), false, "x");
+    queue.cancel(List.of(add(job())), false, "x", Tenant.ANY);
     queue.settle(succeed(addAndClaim(job().owner("ours", "default"))));
     Lease early = running();
     queue.settle(succeed(early));
     set(early.job(), "finished_at = now() - interval '1 hour'");
 
-    List<Throughput> all = queries.finished(before, null);
+    List<Throughput> all = queries.finished(before, Tenant.ANY);
     assertThat(all).allSatisfy(row -> assertThat(row.queue()).isEqualTo(QUEUE));
     assertThat(all.stream().mapToLong(Throughput::succeeded).sum()).isEqualTo(2);
     assertThat(all.stream().mapToLong(Throughput::failed).sum()).isEqualTo(1);
@@ -156,7 +159,10 @@ class ChangedJobsTest extends QueueFixture {
         .allSatisfy(
             row ->
                 assertThat(row.second()).isEqualTo(row.second().truncatedTo(ChronoUnit.SECONDS)));
-    assertThat(queries.finished(before, "ours").stream().mapToLong(Throughput::succeeded).sum())
+    assertThat(
+            queries.finished(before, Tenant.of("ours")).stream()
+                .mapToLong(Throughput::succeeded)
+                .sum())
         .isEqualTo(1);
   }
 }

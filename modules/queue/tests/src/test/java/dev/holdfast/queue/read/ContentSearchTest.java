@@ -13,6 +13,7 @@ import dev.holdfast.model.search.FailureGroups;
 import dev.holdfast.model.search.JobCounts;
 import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.search.SearchSyntax;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Instant;
 import java.util.List;
@@ -68,7 +69,7 @@ class ContentSearchTest extends QueueFixture {
     JobId others = failed("mail", "SMTP", "no such mailbox", 1);
     JobId kinds = failed("report", "SMTP", "no such mailbox", 1);
 
-    FailureGroups failures = queries.failures(null, 10);
+    FailureGroups failures = queries.failures(Tenant.ANY, 10);
     assertThat(failures.searched()).isEqualTo(4);
     assertThat(failures.more()).isFalse();
     assertThat(failures.groups())
@@ -87,7 +88,7 @@ class ContentSearchTest extends QueueFixture {
     // Its signature finds its jobs, and nothing else.
     assertThat(found("failure:" + group.signature())).hasSize(2).contains(latest);
     assertThat(queries.count(search("failure:" + group.signature()), 10).count()).isEqualTo(2);
-    assertThat(queries.failures("nobody", 10).groups()).isEmpty();
+    assertThat(queries.failures(Tenant.of("nobody"), 10).groups()).isEmpty();
   }
 
   @Test

@@ -15,6 +15,7 @@ import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunPage;
 import dev.holdfast.model.search.RunSummary;
 import dev.holdfast.model.search.SearchSyntax;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.time.Instant;
@@ -99,7 +100,7 @@ class CreationOrderTest extends QueueFixture {
     JobFilter failed = JobFilter.ALL.states(Set.of(JobState.FAILED)).limit(1);
     assertThat(ids(failed)).containsExactly(PAST);
     assertThat(ids(failed.oldestFirst(true))).containsExactly(FUTURE);
-    FailureGroups groups = queries.failures(null, 10);
+    FailureGroups groups = queries.failures(Tenant.ANY, 10);
     assertThat(groups.searched()).isEqualTo(3);
   }
 
@@ -108,7 +109,7 @@ class CreationOrderTest extends QueueFixture {
     List<JobId> jobs = oldestFirst();
     set(FUTURE, "created_at = now() - interval '1 hour'");
     Instant since = queries.now().minus(Duration.ofMinutes(1));
-    assertThat(queries.changes(new ChangedJob(since, List.of(), null, 10)))
+    assertThat(queries.changes(new ChangedJob(since, List.of(), Tenant.ANY, 10)))
         .extracting(JobBrief::id)
         .containsExactlyElementsOf(jobs.subList(1, 3));
   }
@@ -130,10 +131,10 @@ class CreationOrderTest extends QueueFixture {
 
   private List<JobId> runs(@Nullable String tenant, int most) {
     List<JobId> runs = new ArrayList<>();
-    RunPage page = queries.runs(tenant, null, most);
+    RunPage page = queries.runs(Tenant.of(tenant), null, most);
     page.runs().forEach(run -> runs.add(run.id()));
     while (page.next() != null) {
-      page = queries.runs(tenant, page.next(), most);
+      page = queries.runs(Tenant.of(tenant), page.next(), most);
       page.runs().forEach(run -> runs.add(run.id()));
     }
     return runs;
@@ -161,10 +162,10 @@ class CreationOrderTest extends QueueFixture {
     JobId run = JobId.next();
     add(Job.of("first").id(FUTURE).run(run, "a"));
     add(Job.of("second").id(PAST).run(run, "b"));
-    assertThat(queries.runs(null, null, 1).runs())
+    assertThat(queries.runs(Tenant.ANY, null, 1).runs())
         .extracting(RunSummary::kind)
         .containsExactly("first");
-    assertThat(queries.run(run, null).orElseThrow().jobs())
+    assertThat(queries.run(run, Tenant.ANY).orElseThrow().jobs())
         .extracting(node -> node.id())
         .containsExactly(FUTURE, PAST);
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
 import java.time.Duration;
 import java.util.List;
@@ -31,7 +32,7 @@ class HeldWithinTest extends QueueFixture {
     db.sql(
         "UPDATE holdfast.attempt SET ended_at = ended_at - interval '2 hours' WHERE job_id = ?",
         lease.job().value());
-    queue.cancel(lease.job(), false, "not needed");
+    queue.cancel(List.of(lease.job()), false, "not needed", Tenant.ANY);
     assertThat(status(lease.job()).finishedAt()).isNotNull();
     assertThat(queries.heldWithin(lease, HOUR)).isFalse();
   }

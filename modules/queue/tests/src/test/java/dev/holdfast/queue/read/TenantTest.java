@@ -2,6 +2,7 @@ package dev.holdfast.queue.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Cancellation;
@@ -20,6 +21,7 @@ import dev.holdfast.model.search.RunPage;
 import dev.holdfast.model.search.RunSummary;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.queue.schema.Schema;
 import java.net.URI;
@@ -39,7 +41,9 @@ class TenantTest extends QueueFixture {
   }
 
   private List<LeasedJob> claimFor(String tenant, int most) {
-    return queue.claim(QUEUE, most, WORKER, LEASE, GRACE, tenant).jobs();
+    return queue
+        .claim(new ClaimRequest(QUEUE, most, WORKER, LEASE).tenant(Tenant.of(tenant)))
+        .jobs();
   }
 
   // ---- claims
@@ -225,14 +229,16 @@ class TenantTest extends QueueFixture {
     add(of("other").queue("a"));
     add(of("other").queue("b"));
     admin.pause("c");
-    assertThat(admin.queues(null)).extracting(QueueStatus::name).containsExactly("a", "b", "c");
-    List<QueueStatus> own = admin.queues("acme");
+    assertThat(admin.queues(Tenant.ANY))
+        .extracting(QueueStatus::name)
+        .containsExactly("a", "b", "c");
+    List<QueueStatus> own = admin.queues(Tenant.of("acme"));
     assertThat(own).extracting(QueueStatus::name).containsExactly("a");
     assertThat(own.getFirst().due()).isEqualTo(2);
     assertThat(own.getFirst().delayed()).isEqualTo(1);
-    assertThat(queries.statistics("acme").byState()).containsEntry(JobState.PENDING, 3L);
-    assertThat(queries.statistics("third").rows()).isEmpty();
-    assertThat(queries.statistics().byState()).containsEntry(JobState.PENDING, 5L);
+    assertThat(queries.statistics(Tenant.of("acme")).byState()).containsEntry(JobState.PENDING, 3L);
+    assertThat(queries.statistics(Tenant.of("third")).rows()).isEmpty();
+    assertThat(queries.statistics(Tenant.ANY).byState()).containsEntry(JobState.PENDING, 5L);
   }
 
   @Test
@@ -240,25 +246,28 @@ class TenantTest extends QueueFixture {
     add(of("acme").queue("a"));
     add(of("acme").queue("b"));
     add(of("other").queue("a"));
-    queue.claim("a", 2, "w1", LEASE);
-    queue.claim("b", 1, "w1", LEASE);
-    assertThat(opened.workers().readings().fleet(null).all()).hasSize(1);
-    WorkerView worker = opened.workers().readings().fleet("acme").all().getFirst();
+    queue.claim(new ClaimRequest("a", 2, "w1", LEASE));
+    queue.claim(new ClaimRequest("b", 1, "w1", LEASE));
+    assertThat(opened.workers().readings().fleet(Tenant.ANY).all()).hasSize(1);
+    WorkerView worker = opened.workers().readings().fleet(Tenant.of("acme")).all().getFirst();
     assertThat(worker.workerId()).isEqualTo("w1");
     assertThat(worker.runningJobs()).isEqualTo(2);
     assertThat(worker.queues()).containsExactly("a", "b");
     assertThat(worker.lastHeartbeat()).isAfterOrEqualTo(worker.oldestJobStartedAt());
-    assertThat(opened.workers().readings().fleet("third").all()).isEmpty();
+    assertThat(opened.workers().readings().fleet(Tenant.of("third")).all()).isEmpty();
   }
 
   @Test
   void warnings_count_recent_failures_and_expired_leases_that_were_not_reaped() {
-    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(0, 0, 0, List.of()));
+    assertThat(queries.warnings(Tenant.ANY, Duration.ZERO))
+        .isEqualTo(new Warnings(0, 0, 0, List.of()));
     queue.settle(fail(addAndClaim(of("acme").maxAttempts(1)), HOPELESS));
     expire(addAndClaim(of("other")));
-    assertThat(queries.warnings(null, Duration.ZERO)).isEqualTo(new Warnings(1, 0, 1, List.of()));
-    assertThat(queries.warnings("acme", Duration.ZERO)).isEqualTo(new Warnings(1, 0, 0, List.of()));
-    assertThat(queries.warnings(null, Duration.ofDays(1)))
+    assertThat(queries.warnings(Tenant.ANY, Duration.ZERO))
+        .isEqualTo(new Warnings(1, 0, 1, List.of()));
+    assertThat(queries.warnings(Tenant.of("acme"), Duration.ZERO))
+        .isEqualTo(new Warnings(1, 0, 0, List.of()));
+    assertThat(queries.warnings(Tenant.ANY, Duration.ofDays(1)))
         .isEqualTo(new Warnings(1, 0, 0, List.of()));
   }
 
@@ -267,11 +276,11 @@ class TenantTest extends QueueFixture {
     Lease lease = addAndClaim(of("acme"));
     String tenSecondsAgo = "lease_expires_at = now() - interval '10 s', heartbeat_at = now() - ";
     set(lease.job(), tenSecondsAgo + "interval '40 s'");
-    assertThat(queries.warnings(null, Duration.ZERO).overdue()).isZero();
+    assertThat(queries.warnings(Tenant.ANY, Duration.ZERO).overdue()).isZero();
     set(lease.job(), tenSecondsAgo + "interval '10.001 s'");
-    assertThat(queries.warnings(null, Duration.ZERO).overdue()).isEqualTo(1);
+    assertThat(queries.warnings(Tenant.ANY, Duration.ZERO).overdue()).isEqualTo(1);
     // No reaper has run yet within its wait.
-    assertThat(queries.warnings(null, Duration.ofSeconds(60)).overdue()).isZero();
+    assertThat(queries.warnings(Tenant.ANY, Duration.ofSeconds(60)).overdue()).isZero();
   }
 
   // ---- operating
@@ -281,12 +290,12 @@ class TenantTest extends QueueFixture {
     JobId own = add(of("acme"));
     JobId foreign = add(of("other"));
     List<JobId> both = List.of(own, foreign);
-    assertThat(queue.cancel(both, false, "x", "acme"))
+    assertThat(queue.cancel(both, false, "x", Tenant.of("acme")))
         .extracting(Cancellation::job)
         .containsExactly(own);
     assertThat(state(foreign)).isEqualTo(JobState.PENDING);
-    queue.cancel(foreign, false, "x");
-    assertThat(queue.retry(both, "acme")).containsExactly(own);
+    queue.cancel(List.of(foreign), false, "x", Tenant.ANY);
+    assertThat(queue.retry(both, Tenant.of("acme"))).containsExactly(own);
     assertThat(state(foreign)).isEqualTo(JobState.CANCELLED);
   }
 
@@ -300,7 +309,7 @@ class TenantTest extends QueueFixture {
     assertThat(admin.dispatches())
         .containsExactly(new Dispatch("a", URI.create("http://two.example/"), secret, 4));
     assertThat(admin.dispatches().toString()).doesNotContain(secret);
-    assertThat(admin.queues()).extracting(QueueStatus::name).containsExactly("a");
+    assertThat(admin.queues(Tenant.ANY)).extracting(QueueStatus::name).containsExactly("a");
     assertThat(admin.stopDispatch("a")).isTrue();
     assertThat(admin.stopDispatch("a")).isFalse();
     assertThat(admin.dispatches()).isEmpty();
@@ -327,14 +336,14 @@ class TenantTest extends QueueFixture {
       own.addFirst(run);
       add(of("other").run(JobId.next(), "b"));
     }
-    RunPage first = queries.runs("acme", null, 2);
+    RunPage first = queries.runs(Tenant.of("acme"), null, 2);
     assertThat(first.runs()).extracting(RunSummary::id).isEqualTo(own.subList(0, 2));
     assertThat(first.next()).isNotNull();
-    RunPage last = queries.runs("acme", first.next(), 2);
+    RunPage last = queries.runs(Tenant.of("acme"), first.next(), 2);
     assertThat(last.runs()).extracting(RunSummary::id).isEqualTo(own.subList(2, 3));
     assertThat(last.next()).isNull();
-    assertThat(queries.runs("third", null, 1)).isEqualTo(new RunPage(List.of(), null));
-    assertThat(queries.runs(null, null, 10).runs()).hasSize(6);
+    assertThat(queries.runs(Tenant.of("third"), null, 1)).isEqualTo(new RunPage(List.of(), null));
+    assertThat(queries.runs(Tenant.ANY, null, 10).runs()).hasSize(6);
   }
 
   @Test
@@ -344,11 +353,12 @@ class TenantTest extends QueueFixture {
     add(of("acme").id(older));
     add(of("acme").id(newer));
     othersLike("00000000-0000-7000-8000-", 2_000);
-    assertThat(queries.idsLike("00000000", "acme").ids()).containsExactly(newer, older);
+    assertThat(queries.idsLike("00000000", Tenant.of("acme")).ids()).containsExactly(newer, older);
     othersLike("00000000-0000-7000-9000-", JobIdSearch.SOME);
-    assertRefused(Refusal.BAD_ID, () -> queries.idsLike("00000000", "acme"));
-    assertThat(queries.idsLike("00000000-0000-7000-8000-f", "acme").ids()).containsExactly(newer);
-    assertThat(queries.idsLike("00000000", null).ids()).hasSize(JobIdMatches.MOST);
+    assertRefused(Refusal.BAD_ID, () -> queries.idsLike("00000000", Tenant.of("acme")));
+    assertThat(queries.idsLike("00000000-0000-7000-8000-f", Tenant.of("acme")).ids())
+        .containsExactly(newer);
+    assertThat(queries.idsLike("00000000", Tenant.ANY).ids()).hasSize(JobIdMatches.MOST);
   }
 
   private static void othersLike(String beginning, int count) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
@@ -11,6 +12,7 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.PrematureEnds;
 import dev.holdfast.queue.QueueFixture;
@@ -43,7 +45,7 @@ class ExpireTest extends QueueFixture {
     Lease late = running();
     Lease before = running();
     for (Lease lease : List.of(late, before)) {
-      queue.cancel(lease.job(), false, "stop");
+      queue.cancel(List.of(lease.job()), false, "stop", Tenant.ANY);
       set(lease.job(), "cancel_deadline = now() - interval '1 ms'");
     }
     set(before.job(), "cancel_requested_at = now() - interval '2 minutes'");
@@ -58,7 +60,7 @@ class ExpireTest extends QueueFixture {
   @Test
   void a_worker_that_does_not_stop_within_the_grace_period_loses_its_lease() {
     Lease lease = running();
-    queue.cancel(lease.job(), false, "stop");
+    queue.cancel(List.of(lease.job()), false, "stop", Tenant.ANY);
     assertThat(expire().ended()).isEmpty();
     set(lease.job(), "cancel_deadline = now() - interval '1 ms'");
 
@@ -154,7 +156,7 @@ class ExpireTest extends QueueFixture {
     Lease cancelled = claimedWith(job(), long_);
     Lease timedOut = claimedWith(job().timeout(MINUTE), long_);
     Lease late = claimedWith(job().deadline(Instant.now().plusSeconds(3_600)), long_);
-    queue.cancel(cancelled.job(), false, "stop");
+    queue.cancel(List.of(cancelled.job()), false, "stop", Tenant.ANY);
     assertThat(
             db.count(
                 "SELECT extract(epoch FROM cancel_deadline - cancel_requested_at)"
@@ -172,7 +174,11 @@ class ExpireTest extends QueueFixture {
 
   private Lease claimedWith(Job job, Duration cancelGrace) {
     add(job);
-    return queue.claim(QUEUE, 1, WORKER, LEASE, cancelGrace, null).jobs().getFirst().lease();
+    return queue
+        .claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE).cancelGrace(cancelGrace))
+        .jobs()
+        .getFirst()
+        .lease();
   }
 
   @Test
@@ -186,7 +192,7 @@ class ExpireTest extends QueueFixture {
   @Test
   void a_cancellation_outranks_a_deadline_and_a_deadline_outranks_a_timeout() {
     Lease lease = addAndClaim(job().timeout(MINUTE));
-    queue.cancel(lease.job(), false, "stop");
+    queue.cancel(List.of(lease.job()), false, "stop", Tenant.ANY);
     set(
         lease.job(),
         "started_at = now() - interval '1 hour', deadline = now() - interval '1 hour',"

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -16,6 +17,7 @@ import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.PrematureEnds;
@@ -113,7 +115,11 @@ class ReapTest extends QueueFixture {
   }
 
   private Lease claimedRemotely() {
-    return queue.claimRemotely(QUEUE, 1, WORKER, LEASE, GRACE, null).jobs().getFirst().lease();
+    return queue
+        .claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE).remote())
+        .jobs()
+        .getFirst()
+        .lease();
   }
 
   /** As if all of it had happened an hour ago. */
@@ -223,7 +229,7 @@ class ReapTest extends QueueFixture {
   @Test
   void a_job_with_a_cancel_request_is_cancelled_when_its_worker_died() {
     Lease lease = running();
-    queue.cancel(lease.job(), false, "stop");
+    queue.cancel(List.of(lease.job()), false, "stop", Tenant.ANY);
     expire(lease);
     assertThat(reap().ended()).containsExactly(lease.job());
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
@@ -312,7 +318,7 @@ class ReapTest extends QueueFixture {
       result = result.rowLocked() ? queue.heartbeat(List.of(lease), LEASE).getFirst() : result;
       assertThat(result.ack()).isEqualTo(reaped ? Ack.LEASE_LOST : Ack.ACCEPTED);
       assertThat(status(lease.job()).crashes()).isEqualTo(reaped ? 1 : 0);
-      queue.cancel(lease.job(), false, "next");
+      queue.cancel(List.of(lease.job()), false, "next", Tenant.ANY);
     }
   }
 

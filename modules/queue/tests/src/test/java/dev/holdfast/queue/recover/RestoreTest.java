@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.embedded.EmbeddedPostgres;
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -81,7 +82,8 @@ class RestoreTest {
     }
 
     Lease claim(String name) {
-      LeasedJob claimed = store.jobs().claim(name, 1, "worker", LEASE).jobs().getFirst();
+      LeasedJob claimed =
+          store.jobs().claim(new ClaimRequest(name, 1, "worker", LEASE)).jobs().getFirst();
       return claimed.lease();
     }
 

@@ -12,6 +12,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
@@ -99,7 +100,7 @@ class CompleteTest extends QueueFixture {
   @Test
   void the_completion_a_worker_reported_is_stored() {
     Lease lease = running();
-    queue.cancel(lease.job(), false, "stop");
+    queue.cancel(List.of(lease.job()), false, "stop", Tenant.ANY);
     Settlement cancel = new Settlement.Cancel(lease, new Json("{\"rows\": 7}"));
     assertThat(queue.complete(completion(cancel, "CANCELLED", "d")))
         .isEqualTo(new Verdict.Accepted(JobState.CANCELLED));

@@ -3,6 +3,7 @@ package dev.holdfast.server.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.job.Job;
@@ -55,7 +56,12 @@ public class ArtifactsTest extends ServerTest {
   private JobId published(String name, byte[] bytes) throws IOException {
     holdfast.enqueue(Job.of("make").queue("make"));
     Lease lease =
-        holdfast.jobs().claim("make", 1, "w", Duration.ofMinutes(5)).jobs().getFirst().lease();
+        holdfast
+            .jobs()
+            .claim(new ClaimRequest("make", 1, "w", Duration.ofMinutes(5)))
+            .jobs()
+            .getFirst()
+            .lease();
     Path source = Files.write(folder.resolve("source"), bytes);
     ArtifactStore.Staged staged = store.stage(lease, name, source);
     holdfast.jobs().publish(new Publication(lease, store.id(), List.of(staged.artifact()), null));

@@ -3,6 +3,7 @@ package dev.holdfast.server.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.Report;
@@ -44,7 +45,7 @@ public class CommandsApiTest extends ServerTest {
                 Job.of("echo", Map.of("steps", List.of(Map.of("id", "a"), Map.of("id", "b/1"))))
                     .queue(QUEUE))
             .id();
-    holdfast.jobs().claim(QUEUE, 1, "w1", Duration.ofMinutes(5));
+    holdfast.jobs().claim(new ClaimRequest(QUEUE, 1, "w1", Duration.ofMinutes(5)));
     return new Lease(job, 1);
   }
 
@@ -210,7 +211,7 @@ public class CommandsApiTest extends ServerTest {
   @Test
   void a_pause_or_takeover_of_a_job_without_steps_is_rejected() {
     JobId job = holdfast.enqueue(Job.of("echo").queue(QUEUE)).id();
-    holdfast.jobs().claim(QUEUE, 1, "w1", Duration.ofMinutes(5));
+    holdfast.jobs().claim(new ClaimRequest(QUEUE, 1, "w1", Duration.ofMinutes(5)));
     for (CommandAction action : List.of(CommandAction.PAUSE, CommandAction.TAKEOVER)) {
       assertThat(message(ask(job, action, null).is(409, "job_without_steps")))
           .contains("cancel it");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.client.operate.HttpOperator;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
@@ -170,11 +171,16 @@ public class JobsListTest extends JobsFixture {
         IntStream.range(0, 10).mapToObj(i -> Job.of("large", large).queue(QUEUE)).toList();
     holdfast.enqueue(jobs);
     JobId small = holdfast.enqueue(Job.of("small", new Json("{\"n\":1}")).queue("other")).id();
-    for (LeasedJob job : holdfast.jobs().claim(QUEUE, 5, "w", Duration.ofMinutes(5)).jobs()) {
+    for (LeasedJob job :
+        holdfast.jobs().claim(new ClaimRequest(QUEUE, 5, "w", Duration.ofMinutes(5))).jobs()) {
       holdfast.jobs().settle(new Settlement.Succeed(job.lease(), large));
     }
     LeasedJob failed =
-        holdfast.jobs().claim(QUEUE, 1, "w", Duration.ofMinutes(5)).jobs().getFirst();
+        holdfast
+            .jobs()
+            .claim(new ClaimRequest(QUEUE, 1, "w", Duration.ofMinutes(5)))
+            .jobs()
+            .getFirst();
     holdfast
         .jobs()
         .settle(

@@ -8,6 +8,7 @@ import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.contract.operate.Principal;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.operate.LocalOperator;
 import dev.holdfast.server.ServerTest;
@@ -26,7 +27,7 @@ abstract class OperatorsFixture extends ServerTest {
     direct =
         new LocalOperator(
             holdfast.store(),
-            new Principal("ann", null),
+            new Principal("ann", Tenant.ANY),
             new Diagnostics(holdfast.store(), Timings.DEFAULT),
             "test",
             () -> {});

@@ -9,6 +9,7 @@ import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.contract.operate.OperatorException.Reason;
 import dev.holdfast.contract.operate.Selection;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
@@ -143,7 +144,8 @@ class OperatorsTest extends OperatorsFixture {
     switch (state) {
       case PENDING -> {}
       case WAITING -> job = holdfast.enqueue(Job.of("echo").queue(QUEUE).dependsOn(job)).id();
-      case RUNNING -> holdfast.store().jobs().claim(QUEUE, 1, "w", Duration.ofMinutes(1));
+      case RUNNING ->
+          holdfast.store().jobs().claim(new ClaimRequest(QUEUE, 1, "w", Duration.ofMinutes(1)));
       case RETRYING ->
           db.sql(
               "UPDATE holdfast.job SET state = 'RETRYING', run_at = now() + interval '1 hour'"

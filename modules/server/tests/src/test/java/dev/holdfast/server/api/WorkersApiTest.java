@@ -3,6 +3,7 @@ package dev.holdfast.server.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LogPiece;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Job;
@@ -68,7 +69,7 @@ public class WorkersApiTest extends ServerTest {
   void a_process_is_shown_with_all_its_details() {
     JobId job = holdfast.enqueue(Job.of("echo").queue("tag")).id();
     String name = WorkerHealth.namePrefix(TAG, "here.example", 4_711) + "a1b2";
-    holdfast.jobs().claim("tag", 1, name, LEASE);
+    holdfast.jobs().claim(new ClaimRequest("tag", 1, name, LEASE));
     health.processes().beat(PLACE, HealthStatus.HEALTHY, 4_711, job, new Json("{\"places\": 4}"));
     assertThat(workers()).hasSize(1);
     JsonNode worker = workers().getFirst();
@@ -108,9 +109,12 @@ public class WorkersApiTest extends ServerTest {
       holdfast.enqueue(Job.of("echo").queue("tag"));
     }
     // The same place, but another process; and the same process number in another place.
-    holdfast.jobs().claim("tag", 1, WorkerHealth.namePrefix(TAG, "host", 4_712) + "x", LEASE);
-    holdfast.jobs().claim("tag", 1, "worker:tag:1@host.4711.x", LEASE);
-    holdfast.jobs().claim("tag", 1, "w1", LEASE);
+    holdfast
+        .jobs()
+        .claim(
+            new ClaimRequest("tag", 1, WorkerHealth.namePrefix(TAG, "host", 4_712) + "x", LEASE));
+    holdfast.jobs().claim(new ClaimRequest("tag", 1, "worker:tag:1@host.4711.x", LEASE));
+    holdfast.jobs().claim(new ClaimRequest("tag", 1, "w1", LEASE));
     assertThat(workers())
         .extracting(worker -> worker.get("component").asText() + worker.get("runningJobs").asInt())
         .containsExactlyInAnyOrder(TAG + "0", TAG + "1", "worker:tag:11", "worker:w11");
@@ -126,7 +130,7 @@ public class WorkersApiTest extends ServerTest {
     start(new WorkerProcesses.Place("there", TAG, 1), 4_711);
     holdfast.enqueue(Job.of("echo").queue("tag"));
     String name = WorkerHealth.namePrefix(TAG, "there.example", 4_711) + "x";
-    holdfast.jobs().claim("tag", 1, name, LEASE);
+    holdfast.jobs().claim(new ClaimRequest("tag", 1, name, LEASE));
     assertThat(workers())
         .extracting(worker -> worker.get("supervisor").asText() + worker.get("runningJobs").asInt())
         .containsExactlyInAnyOrder("here0", "there1");
@@ -136,7 +140,7 @@ public class WorkersApiTest extends ServerTest {
   void a_key_of_one_tenant_cannot_see_processes() {
     holdfast.enqueue(Job.of("echo").queue("tag").owner("acme", "w"));
     String name = WorkerHealth.namePrefix(TAG, "host", 4_711) + "x";
-    holdfast.jobs().claim("tag", 1, name, LEASE);
+    holdfast.jobs().claim(new ClaimRequest("tag", 1, name, LEASE));
     String acme = key(Role.OPERATOR, "acme");
     JsonNode seen = client.get("/v1/workers", acme).ok().get("workers");
     assertThat(seen).hasSize(1);

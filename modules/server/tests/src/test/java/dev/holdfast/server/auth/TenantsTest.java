@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
@@ -109,8 +111,10 @@ public class TenantsTest extends ServerTest {
 
   @Test
   void workers_are_shown_only_through_jobs_of_the_tenant() {
-    holdfast.jobs().claim("ours", 1, "w-ours", java.time.Duration.ofMinutes(1));
-    holdfast.jobs().claim("theirs", 1, "w-theirs", java.time.Duration.ofMinutes(1));
+    holdfast.jobs().claim(new ClaimRequest("ours", 1, "w-ours", java.time.Duration.ofMinutes(1)));
+    holdfast
+        .jobs()
+        .claim(new ClaimRequest("theirs", 1, "w-theirs", java.time.Duration.ofMinutes(1)));
     JsonNode workers = client.get("/v1/workers", key).ok().get("workers");
     assertThat(workers).hasSize(1);
     assertThat(workers.get(0).get("workerId").asText()).isEqualTo("w-ours");
@@ -197,7 +201,7 @@ public class TenantsTest extends ServerTest {
       client.post("/v1/jobs/cancel", Map.of("filter", filter), key).ok();
       assertThat(state(foreign)).isEqualTo("PENDING");
       assertThat(state(own)).isEqualTo("CANCELLED");
-      holdfast.jobs().retry(List.of(own));
+      holdfast.jobs().retry(List.of(own), Tenant.ANY);
     }
     for (Map<String, String> filter :
         List.of(Map.of("queue", "theirs"), Map.of("runId", foreign.toString()))) {

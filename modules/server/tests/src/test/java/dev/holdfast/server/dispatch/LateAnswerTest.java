@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.contract.token.TaskTokens;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.JobId;
@@ -83,7 +84,11 @@ public class LateAnswerTest extends PushFixture {
         DispatchClient client = new DispatchClient(SOON)) {
       JobStore store = other.store();
       LeasedJob job =
-          store.jobs().claimRemotely(QUEUE, 1, "push:work", SOON, SOON, null).jobs().getFirst();
+          store
+              .jobs()
+              .claim(new ClaimRequest(QUEUE, 1, "push:work", SOON).cancelGrace(SOON).remote())
+              .jobs()
+              .getFirst();
       // As the call 'started' does, which comes while the push is under way.
       store.jobs().heartbeat(List.of(job.lease()), SOON);
       Thread pushing = Thread.ofVirtual().start(task(store, client, job)::run);

@@ -10,6 +10,7 @@ import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.List;
@@ -64,7 +65,9 @@ public class PushedTaskTest extends PushFixture {
   @Test
   void commands_of_operators_come_with_the_task() throws InterruptedException {
     JobId job = enqueued();
-    holdfast.jobs().command(job, new JobCommand(CommandAction.PAUSE, null, "ada", "wait"), null);
+    holdfast
+        .jobs()
+        .command(job, new JobCommand(CommandAction.PAUSE, null, "ada", "wait"), Tenant.ANY);
     dispatch(10);
     assertThat(pushed().get("liveControl").get("paused").asBoolean()).isTrue();
   }
@@ -173,7 +176,10 @@ public class PushedTaskTest extends PushFixture {
     status = 500;
     before =
         task -> {
-          holdfast.jobs().cancel(JobId.parse(task.get("taskId").asText()), false, "enough");
+          holdfast
+              .jobs()
+              .cancel(
+                  List.of(JobId.parse(task.get("taskId").asText())), false, "enough", Tenant.ANY);
           callback(task, "started", Map.of("attempt", 1, "workerId", "w9"))
               .is(409, "task_already_terminal");
           return true;

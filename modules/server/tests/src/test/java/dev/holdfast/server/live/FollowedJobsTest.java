@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.ArrayList;
@@ -42,7 +43,7 @@ class FollowedJobsTest extends ServerTest {
             .forEach(enqueued -> ids.add(enqueued.id()));
         live.next("queue:jobs", data -> heard(data, unfinished) == ids.size());
       }
-      holdfast.store().jobs().cancel(ids, false, "enough", null);
+      holdfast.store().jobs().cancel(ids, false, "enough", Tenant.ANY);
       live.next("queue:jobs", data -> heard(data, unfinished) == 0);
     }
   }

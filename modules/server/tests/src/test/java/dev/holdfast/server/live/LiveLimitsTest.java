@@ -9,6 +9,7 @@ import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.Client;
@@ -103,7 +104,7 @@ class LiveLimitsTest {
 
   private void say(int from, int until) {
     for (int i = from; i < until; i++) {
-      feeds.feed(null).publish(TOPIC, Map.of("n", i, "filler", "x".repeat(1_000)));
+      feeds.feed(Tenant.ANY).publish(TOPIC, Map.of("n", i, "filler", "x".repeat(1_000)));
     }
   }
 
@@ -167,7 +168,7 @@ class LiveLimitsTest {
         LiveStream quick = LiveStream.open(url, "?topics=queue:x:*", null)) {
       await().atMost(SOON).until(() -> feeds.subscribers() == 2);
       int said = 0;
-      while (feeds.feed(null).subscribers().stream()
+      while (feeds.feed(Tenant.ANY).subscribers().stream()
           .noneMatch(subscriber -> subscriber.isStuckSince(Duration.ZERO))) {
         say(said, said + 500);
         said += 500;
@@ -195,7 +196,7 @@ class LiveLimitsTest {
     try (Socket slow = silent()) {
       await().atMost(SOON).until(() -> feeds.subscribers() == 1);
       for (int said = 0;
-          feeds.feed(null).subscribers().stream()
+          feeds.feed(Tenant.ANY).subscribers().stream()
               .noneMatch(subscriber -> subscriber.isStuckSince(Duration.ZERO));
           said += 500) {
         say(said, said + 500);
@@ -219,7 +220,7 @@ class LiveLimitsTest {
           .atMost(SOON)
           .until(
               () -> {
-                feeds.feed("ours").publish(TOPIC, Map.of("at", System.nanoTime()));
+                feeds.feed(Tenant.of("ours")).publish(TOPIC, Map.of("at", System.nanoTime()));
                 return feeds.subscribers() == 2;
               });
       LiveStream.open(url, "", key()).close();
@@ -256,7 +257,7 @@ class LiveLimitsTest {
           .atMost(SOON)
           .until(
               () -> {
-                feeds.feed("ours").publish(TOPIC, Map.of("at", System.nanoTime()));
+                feeds.feed(Tenant.of("ours")).publish(TOPIC, Map.of("at", System.nanoTime()));
                 return feeds.subscribers() == 0;
               });
     }

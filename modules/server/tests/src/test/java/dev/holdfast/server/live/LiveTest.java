@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
@@ -31,6 +32,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Live events: snapshots, changes, topics and reconnects. */
 public class LiveTest extends ServerTest {
+  private static final Duration MINUTE = Duration.ofMinutes(1);
+
   LiveTest(TestDatabase db) {
     super(db);
   }
@@ -39,9 +42,8 @@ public class LiveTest extends ServerTest {
     return LiveStream.open(server.url(), query, null);
   }
 
-  private static Map<String, Object> succeeded() {
-    return Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED");
-  }
+  private static final Map<String, Object> SUCCEEDED =
+      Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED");
 
   @Test
   void a_subscriber_first_gets_a_snapshot() {
@@ -147,7 +149,7 @@ public class LiveTest extends ServerTest {
       assertThat(beat.data().get("jobs").get(0).get("progress").asInt()).isEqualTo(45);
       assertThat(beat.data().get("jobs").get(0).get("progressMessage").asText())
           .isEqualTo("nearly half");
-      callback(task, "completed", succeeded()).ok();
+      callback(task, "completed", SUCCEEDED).ok();
       live.job(job, "SUCCEEDED");
       JsonNode queue =
           live.next("queue:work:status", data -> data.get("completed").asInt() == 1).data();
@@ -298,8 +300,8 @@ public class LiveTest extends ServerTest {
           holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("ours", "w")).id().toString();
       live.job(mine, "PENDING");
       live.next("queue:work:status", data -> data.get("pending").asInt() == 1);
-      holdfast.jobs().claim("hidden", 1, "spy", Duration.ofMinutes(1));
-      holdfast.jobs().claim(QUEUE, 1, "worker:work:0@host.1", Duration.ofMinutes(1));
+      holdfast.jobs().claim(new ClaimRequest("hidden", 1, "spy", MINUTE));
+      holdfast.jobs().claim(new ClaimRequest(QUEUE, 1, "worker:work:0@host.1", MINUTE));
       JsonNode worker = live.next("worker:work:0:status").data();
       assertThat(worker.get("workerId").asText()).isEqualTo("worker:work:0@host.1");
       JsonNode sums =
@@ -318,7 +320,7 @@ public class LiveTest extends ServerTest {
   void a_worker_name_cannot_forge_a_topic() {
     for (String name : List.of("system:health", "queue:status", "worker:x\ndata: {}")) {
       enqueued();
-      assertThat(holdfast.jobs().claim(QUEUE, 1, name, Duration.ofMinutes(1)).jobs()).hasSize(1);
+      assertThat(holdfast.jobs().claim(new ClaimRequest(QUEUE, 1, name, MINUTE)).jobs()).hasSize(1);
     }
     try (LiveStream live = listen("?topics=worker:*,system:health")) {
       List<LiveStream.Event> snapshot = IntStream.range(0, 4).mapToObj(i -> live.next()).toList();

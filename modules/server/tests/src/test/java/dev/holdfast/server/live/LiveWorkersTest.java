@@ -3,6 +3,7 @@ package dev.holdfast.server.live;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LogPiece;
 import dev.holdfast.model.attempt.Settlement;
@@ -12,6 +13,7 @@ import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.health.Supervisors;
 import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.queue.health.WorkerPolls.Poll;
@@ -80,7 +82,11 @@ public class LiveWorkersTest extends ServerTest {
       holdfast
           .jobs()
           .claim(
-              "tag", 1, WorkerHealth.namePrefix(TAG, "host", 4_711) + "x", Duration.ofMinutes(1));
+              new ClaimRequest(
+                  "tag",
+                  1,
+                  WorkerHealth.namePrefix(TAG, "host", 4_711) + "x",
+                  Duration.ofMinutes(1)));
       JsonNode busy = live.next(TOPIC, data -> data.get("runningJobs").asInt() == 1).data();
       assertThat(busy.get("jobs").get(0).asText()).isEqualTo(job.toString());
       health.processes().paused("here", TAG, true);
@@ -107,7 +113,7 @@ public class LiveWorkersTest extends ServerTest {
 
   @Test
   void a_worker_that_asks_a_server_for_jobs_is_idle_and_then_gone() {
-    health.polls().write(List.of(new Poll("py-1", QUEUE, null, Duration.ofHours(1))));
+    health.polls().write(List.of(new Poll("py-1", QUEUE, Tenant.ANY, Duration.ofHours(1))));
     String topic = "worker:py-1:status";
     try (LiveStream live = listen()) {
       JsonNode idle = live.next(topic, data -> data.get("status").asText().equals("idle")).data();
@@ -115,7 +121,12 @@ public class LiveWorkersTest extends ServerTest {
       assertThat(idle.get("runningJobs").asInt()).isZero();
       enqueued();
       Lease lease =
-          holdfast.jobs().claim(QUEUE, 1, "py-1", Duration.ofMinutes(1)).jobs().getFirst().lease();
+          holdfast
+              .jobs()
+              .claim(new ClaimRequest(QUEUE, 1, "py-1", Duration.ofMinutes(1)))
+              .jobs()
+              .getFirst()
+              .lease();
       live.next(topic, data -> data.get("runningJobs").asInt() == 1);
       holdfast.jobs().settle(new Settlement.Release(lease, false));
       live.next(topic, data -> data.get("status").asText().equals("idle"));
@@ -160,7 +171,7 @@ public class LiveWorkersTest extends ServerTest {
         // By then it has been polled.
         String name = "w" + i;
         holdfast.enqueue(Job.of("echo").queue(QUEUE));
-        holdfast.jobs().claim(QUEUE, 1, name, Duration.ofMinutes(1));
+        holdfast.jobs().claim(new ClaimRequest(QUEUE, 1, name, Duration.ofMinutes(1)));
         live.next("worker:" + name + ":status");
       }
       assertThat(live.all().stream().filter(event -> event.topic().equals(TOPIC))).hasSize(1);
@@ -216,7 +227,7 @@ public class LiveWorkersTest extends ServerTest {
         LiveStream everything = LiveStream.open(server.url(), "", all)) {
       status(everything, "healthy");
       holdfast.enqueue(Job.of("echo").queue("tag").owner("acme", "w"));
-      holdfast.jobs().claim("tag", 1, "w1", Duration.ofMinutes(1));
+      holdfast.jobs().claim(new ClaimRequest("tag", 1, "w1", Duration.ofMinutes(1)));
       own.next("worker:w1:status");
       assertThat(own.all()).extracting(LiveStream.Event::topic).doesNotContain(TOPIC);
     }

@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.value.Json;
@@ -92,7 +93,7 @@ class MonitoringFilesTest {
           .workers()
           .supervisors()
           .appear(new Supervisors.Supervising("here", "host", 1, Instant.EPOCH));
-      holdfast.jobs().claim("elsewhere", 1, "dead", Duration.ofMinutes(5));
+      holdfast.jobs().claim(new ClaimRequest("elsewhere", 1, "dead", Duration.ofMinutes(5)));
       holdfast.store().workers().recovery().recover("here", "dead", "exit 137 (SIGKILL)");
       Client client = new Client(server.url());
       await()

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -184,7 +185,11 @@ public class ServerMetricsTest extends ServerTest {
     for (int i = 0; i < jobs; i++) {
       holdfast.enqueue(Job.of("echo").queue("dying").maxCrashes(maxCrashes));
     }
-    assertThat(holdfast.jobs().claim("dying", jobs, "dead", Duration.ofMinutes(5)).jobs())
+    assertThat(
+            holdfast
+                .jobs()
+                .claim(new ClaimRequest("dying", jobs, "dead", Duration.ofMinutes(5)))
+                .jobs())
         .hasSize(jobs);
     holdfast.store().workers().recovery().recover("here", "dead", "exit 137 (SIGKILL)");
     db.sql("UPDATE holdfast.job SET queue = 'done with'");

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.micrometer.HoldfastMetrics;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.testkit.DatabaseExtension;
@@ -78,7 +79,7 @@ class ServiceMonitoringTest {
   private static void loseOne(TestDatabase db) {
     try (Holdfast holdfast = Holdfast.on(db.dataSource())) {
       holdfast.enqueue(Job.of("flaky").queue("here"));
-      holdfast.jobs().claim("here", 1, "dead", Duration.ofMinutes(5));
+      holdfast.jobs().claim(new ClaimRequest("here", 1, "dead", Duration.ofMinutes(5)));
     }
     db.expireLeases();
   }

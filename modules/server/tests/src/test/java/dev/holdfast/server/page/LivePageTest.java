@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.JacksonCodec;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.programs.Program;
@@ -46,7 +47,7 @@ class LivePageTest extends PageFixture {
   @Test
   void a_job_that_the_server_no_longer_follows_leaves_those_that_run() {
     holdfast.enqueue(Job.of("vanishes").queue("news"));
-    holdfast.jobs().claim("news", 1, "w1", Duration.ofMinutes(5));
+    holdfast.jobs().claim(new ClaimRequest("news", 1, "w1", Duration.ofMinutes(5)));
     open("#/queues");
     // Nothing is read again from time to time, but only when the stream gives a reason to.
     browser.later("window.setInterval = () => 0; arguments[0]()");
@@ -71,7 +72,7 @@ class LivePageTest extends PageFixture {
     for (int i = 0; i < 5 && best.compareTo(Duration.ofSeconds(2)) > 0; i++) {
       String kind = "news-" + i;
       holdfast.enqueue(Job.of(kind).queue("news"));
-      holdfast.jobs().claim("news", 1, "w1", Duration.ofMinutes(5));
+      holdfast.jobs().claim(new ClaimRequest("news", 1, "w1", Duration.ofMinutes(5)));
       long start = System.nanoTime();
       browser.awaitText(kind);
       long seen = System.nanoTime();
@@ -171,7 +172,7 @@ class LivePageTest extends PageFixture {
                     .uniqueKey("<img src=x onerror=hit=1>"))
             .id();
     String worker = "<img src=x onerror=hit=1>" + "w".repeat(150);
-    holdfast.jobs().claim(QUEUE, 1, worker, Duration.ofMinutes(5));
+    holdfast.jobs().claim(new ClaimRequest(QUEUE, 1, worker, Duration.ofMinutes(5)));
     db.sql(
         "UPDATE holdfast.job SET progress = 50, progress_message = ? WHERE id = ?",
         hostile + "m".repeat(2_000),

@@ -3,6 +3,7 @@ package dev.holdfast.server.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LogPiece;
 import dev.holdfast.model.attempt.Patch;
@@ -188,7 +189,7 @@ class OperatePageTest extends InBrowser {
     print(1, "ready <img src=x onerror=hit=1>\n");
     JobId job = holdfast.enqueue(Job.of("echo").queue(QUEUE)).id();
     String name = WorkerHealth.namePrefix(WORKER, "host", 4_712) + "a1b2";
-    holdfast.jobs().claim(QUEUE, 1, name, Duration.ofMinutes(5));
+    holdfast.jobs().claim(new ClaimRequest(QUEUE, 1, name, Duration.ofMinutes(5)));
     open("#/workers");
     browser.awaitElement("td a[href^='#/workers/worker']").click();
     browser.awaitText("exit 137 (SIGKILL): killed", "1 crashed, 0 stopped", "4712");
@@ -237,7 +238,7 @@ class OperatePageTest extends InBrowser {
 
   private JobId patched() {
     JobId job = holdfast.enqueue(Job.of("workspace").queue("agents")).id();
-    holdfast.jobs().claim("agents", 1, "w1", Duration.ofMinutes(5));
+    holdfast.jobs().claim(new ClaimRequest("agents", 1, "w1", Duration.ofMinutes(5)));
     Lease lease = new Lease(job, 1);
     holdfast
         .jobs()

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.holdfast.Holdfast;
 import dev.holdfast.contract.token.TaskScope;
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -17,6 +18,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.worker.FencedOperations.Held;
 import dev.holdfast.testkit.DatabaseExtension;
@@ -34,8 +36,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(DatabaseExtension.class)
 class FencedOperationsTest {
   private static final Duration LEASE = Duration.ofSeconds(30);
-  private static final Caller ACME = new Caller("k", "n", Role.WORKER, "acme", null);
-  private static final Caller OTHER = new Caller("l", "m", Role.WORKER, "other", null);
+  private static final Caller ACME = new Caller("k", "n", Role.WORKER, Tenant.of("acme"), null);
+  private static final Caller OTHER = new Caller("l", "m", Role.WORKER, Tenant.of("other"), null);
 
   private final Holdfast holdfast;
   private final FencedOperations operations;
@@ -61,7 +63,7 @@ class FencedOperationsTest {
 
   private LeasedJob claimed(String worker) {
     holdfast.enqueue(Job.of("echo").queue("work").owner("acme", "default"));
-    return holdfast.jobs().claim("work", 1, worker, LEASE).jobs().getFirst();
+    return holdfast.jobs().claim(new ClaimRequest("work", 1, worker, LEASE)).jobs().getFirst();
   }
 
   private static LeaseHolder.Token token(LeasedJob job) {

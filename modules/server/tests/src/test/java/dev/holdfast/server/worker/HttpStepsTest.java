@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.holdfast.client.worker.HttpSource;
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.Report;
@@ -20,6 +21,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.FaultProxy;
@@ -130,7 +132,7 @@ public class HttpStepsTest extends ServerTest {
         .command(
             lease.job(),
             new JobCommand(CommandAction.RESUME_FROM_STEP, "step/1", "ada", "odd"),
-            null);
+            Tenant.ANY);
     PendingCommand.Recovery asked =
         Objects.requireNonNull(store.queries().pendingCommand(lease.job()).recovery());
     assertThat(source.heartbeat(List.of(lease), Duration.ofMinutes(5)).getFirst().pendingCommand())
@@ -188,7 +190,7 @@ public class HttpStepsTest extends ServerTest {
   void an_attempt_that_lost_its_lease_writes_neither_step_nor_patch() {
     db.expireLeases();
     store.maintenance().reap(Duration.ZERO);
-    store.jobs().claim(QUEUE, 1, "w2", Duration.ofMinutes(5));
+    store.jobs().claim(new ClaimRequest(QUEUE, 1, "w2", Duration.ofMinutes(5)));
     assertThat(
             source.report(
                 List.of(step(1, StepState.DONE, patch(10)), step(2, StepState.DONE, null))))

@@ -12,6 +12,7 @@ import dev.holdfast.WorkerBuilder;
 import dev.holdfast.client.http.KeyRefusedException;
 import dev.holdfast.client.worker.HttpSource;
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -150,7 +151,11 @@ public class HttpWorkerTest extends ServerTest {
             .deadline(holdfast.queries().now().plus(Duration.ofHours(1)));
     holdfast.enqueue(List.of(job, job.id(JobId.next())));
     LeasedJob direct =
-        holdfast.jobs().claim(QUEUE, 1, "direct", Duration.ofMinutes(1)).jobs().getFirst();
+        holdfast
+            .jobs()
+            .claim(new ClaimRequest(QUEUE, 1, "direct", Duration.ofMinutes(1)))
+            .jobs()
+            .getFirst();
     LeasedJob remote =
         source(server.url(), null).claim(QUEUE, 1, "remote", Timings.DEFAULT).jobs().getFirst();
     assertThat(remote)
@@ -188,7 +193,7 @@ public class HttpWorkerTest extends ServerTest {
     HttpSource source = source(server.url(), null);
     List<Job> jobs = IntStream.range(0, 1_030).mapToObj(i -> Job.of("echo").queue(QUEUE)).toList();
     holdfast.enqueue(jobs);
-    holdfast.jobs().claim(QUEUE, 1_030, "w", SOON);
+    holdfast.jobs().claim(new ClaimRequest(QUEUE, 1_030, "w", SOON));
     List<Lease> held = source.heldBy("w");
     assertThat(held).hasSize(1_030);
     List<Lease> many = new java.util.ArrayList<>(held);

@@ -13,6 +13,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.testkit.TestDatabase;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.util.Arrays;
@@ -193,7 +194,7 @@ public class LeaseHolderTest extends LeasesFixture {
     JobId job = holdfast.enqueue(Job.of("echo").queue(QUEUE).owner("ours", "default")).id();
     assertThat(leased(QUEUE, theirs).get("tasks")).isEmpty();
     assertThat(leased(QUEUE, ours).get("tasks")).hasSize(1);
-    holdfast.jobs().cancel(job, false, "enough");
+    holdfast.jobs().cancel(List.of(job), false, "enough", Tenant.ANY);
     for (String key : List.of(theirs, ours)) {
       String expected = key.equals(ours) ? "ACCEPTED" : "LEASE_LOST";
       int seen = key.equals(ours) ? 1 : 0;

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.server.Client;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.List;
@@ -256,7 +257,7 @@ public class LeasesTest extends LeasesFixture {
     assertThat(held.get(0).get("taskId").asText()).isEqualTo(job.toString());
     assertThat(client.get("/v1/leases?workerId=w2", null).ok().get("leases")).isEmpty();
     assertThat(client.get("/v1/leases/commands?workerId=w1", null).ok().get("leases")).isEmpty();
-    holdfast.jobs().cancel(job, false, "enough");
+    holdfast.jobs().cancel(List.of(job), false, "enough", Tenant.ANY);
     JsonNode leases = client.get("/v1/leases/commands?workerId=w1", null).ok().get("leases");
     assertThat(leases.get(0).get("cancelReason").asText()).isEqualTo("enough");
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.util.RawValue;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.server.Client;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.HashMap;
@@ -79,7 +80,7 @@ public class LenientCallbacksTest extends TasksFixture {
   void a_long_phase_and_a_large_partial_progress_do_not_keep_a_task_from_being_cancelled() {
     JobId job = enqueued();
     JsonNode task = leased();
-    holdfast.jobs().cancel(job, false, "enough");
+    holdfast.jobs().cancel(List.of(job), false, "enough", Tenant.ANY);
     completed(
             task,
             "\"outcome\": \"CANCELLED\", \"cancelledDuringPhase\": \""

@@ -10,6 +10,7 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.http.ClientWatch;
 import dev.holdfast.server.http.Problem;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(DatabaseExtension.class)
 class LongPollBrokerTest {
-  private static final Line LINE = new Line("work", null);
+  private static final Line LINE = new Line("work", Tenant.ANY);
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration GRACE = Duration.ofSeconds(30);
   private static final Duration LONG = Duration.ofMinutes(5);
@@ -157,8 +158,8 @@ class LongPollBrokerTest {
 
   @Test
   void each_tenants_workers_get_their_own_tasks_only() throws Exception {
-    Future<List<LeasedJob>> red = waiting(new Line("work", "red"), "w1");
-    Future<List<LeasedJob>> blue = waiting(new Line("work", "blue"), "w2");
+    Future<List<LeasedJob>> red = waiting(new Line("work", Tenant.of("red")), "w1");
+    Future<List<LeasedJob>> blue = waiting(new Line("work", Tenant.of("blue")), "w2");
     JobId job = enqueued("blue");
     assertThat(blue.get().getFirst().id()).isEqualTo(job);
     assertThat(red.isDone()).isFalse();

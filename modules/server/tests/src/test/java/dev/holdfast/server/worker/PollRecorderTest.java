@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.model.ops.Poller;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.server.worker.LongPollBroker.Line;
 import dev.holdfast.testkit.DatabaseExtension;
@@ -47,7 +48,9 @@ class PollRecorderTest {
   }
 
   private List<String> live() {
-    return holdfast.store().workers().polls().live(null).stream().map(Poller::worker).toList();
+    return holdfast.store().workers().polls().live(Tenant.ANY).stream()
+        .map(Poller::worker)
+        .toList();
   }
 
   @Test

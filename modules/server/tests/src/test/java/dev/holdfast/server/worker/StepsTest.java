@@ -11,6 +11,7 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
@@ -191,7 +192,9 @@ public class StepsTest extends ServerTest {
   }
 
   private PendingCommand.Recovery asked(JsonNode task, CommandAction action, String step) {
-    holdfast.jobs().command(id(task), new JobCommand(action, step, "ada", "it looks odd"), null);
+    holdfast
+        .jobs()
+        .command(id(task), new JobCommand(action, step, "ada", "it looks odd"), Tenant.ANY);
     return Objects.requireNonNull(holdfast.queries().pendingCommand(id(task)).recovery());
   }
 
@@ -234,7 +237,7 @@ public class StepsTest extends ServerTest {
     PendingCommand.Recovery request = asked(first, CommandAction.HARD_RESET_STEP, "fetch");
     holdfast
         .jobs()
-        .command(id(first), new JobCommand(CommandAction.PAUSE, null, "ada", "wait"), null);
+        .command(id(first), new JobCommand(CommandAction.PAUSE, null, "ada", "wait"), Tenant.ANY);
     callback(
             first,
             "completed",

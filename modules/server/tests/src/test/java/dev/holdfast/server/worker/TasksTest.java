@@ -9,6 +9,7 @@ import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.server.Client;
 import dev.holdfast.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
@@ -250,7 +251,7 @@ public class TasksTest extends TasksFixture {
   void a_cancel_comes_with_the_next_heartbeat() {
     JobId job = enqueued();
     JsonNode task = leased();
-    holdfast.jobs().cancel(job, false, "user_requested");
+    holdfast.jobs().cancel(List.of(job), false, "user_requested", Tenant.ANY);
     JsonNode beat = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
     assertThat(beat.get("shouldCancel").asBoolean()).isTrue();
     assertThat(beat.get("cancelReason").asText()).isEqualTo("user_requested");
@@ -279,7 +280,7 @@ public class TasksTest extends TasksFixture {
   void a_task_cancelled_before_it_started_is_not_started() {
     JobId job = enqueued();
     JsonNode task = leased();
-    holdfast.jobs().cancel(job, false, "user_requested");
+    holdfast.jobs().cancel(List.of(job), false, "user_requested", Tenant.ANY);
     Client.Reply reply = callback(task, "started", started());
     reply.is(409, "task_already_terminal");
     assertThat(reply.body().get("state").asText()).isEqualTo("CANCELLED");
@@ -291,7 +292,7 @@ public class TasksTest extends TasksFixture {
     JobId job = enqueued();
     JsonNode task = leased();
     callback(task, "started", started()).ok();
-    holdfast.jobs().cancel(job, false, "user_requested");
+    holdfast.jobs().cancel(List.of(job), false, "user_requested", Tenant.ANY);
     assertThat(callback(task, "started", started()).ok().get("acknowledged").asBoolean()).isTrue();
     assertThat(state(job)).isEqualTo("RUNNING");
     JsonNode beat = callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
@@ -305,7 +306,7 @@ public class TasksTest extends TasksFixture {
     JobId job = enqueued();
     JsonNode task = leased();
     callback(task, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).ok();
-    holdfast.jobs().cancel(job, false, "user_requested");
+    holdfast.jobs().cancel(List.of(job), false, "user_requested", Tenant.ANY);
     callback(task, "started", started()).ok();
     assertThat(state(job)).isEqualTo("RUNNING");
   }
@@ -346,7 +347,7 @@ public class TasksTest extends TasksFixture {
   void a_worker_that_does_not_stop_within_the_grace_period_is_fenced_off() {
     JobId job = enqueued();
     JsonNode task = leased();
-    holdfast.jobs().cancel(job, false, "user_requested");
+    holdfast.jobs().cancel(List.of(job), false, "user_requested", Tenant.ANY);
     db.sql("UPDATE holdfast.job SET cancel_deadline = now() - interval '1 hour'");
     holdfast.store().maintenance().expire();
     assertThat(String.valueOf(holdfast.find(job).orElseThrow().failure()))

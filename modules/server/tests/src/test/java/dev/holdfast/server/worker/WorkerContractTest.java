@@ -13,6 +13,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.config.ServerOptions;
@@ -136,7 +137,8 @@ public class WorkerContractTest extends ServerTest {
         .ok();
     JobCommand ask =
         new JobCommand(CommandAction.RETRY_STEP, "load", "ada", "the database is back");
-    assertThat(holdfast.jobs().command(id(task), ask, null)).isEqualTo(JobCommand.Answer.ACCEPTED);
+    assertThat(holdfast.jobs().command(id(task), ask, Tenant.ANY))
+        .isEqualTo(JobCommand.Answer.ACCEPTED);
     JsonNode shown = json(page("live-control.json"));
     JsonNode heard = callback("heartbeat.http", task).ok();
     assertThat(shape(heard.get("liveControl"))).isEqualTo(shape(shown.get("liveControl")));
