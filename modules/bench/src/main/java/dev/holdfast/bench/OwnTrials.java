@@ -213,7 +213,7 @@ final class OwnTrials {
     }
   }
 
-  /** The same drain in a young table and beside millions of finished jobs. */
+  /** A drain in a young table, and beside millions of finished jobs. */
   private List<Sample> finished() throws Exception {
     holdfast.clear();
     double young = 0;

@@ -10,7 +10,7 @@ import java.sql.Statement;
 
 /** A database of a contender's own on the one server. */
 record Target(String url, String user, String password) {
-  /** The same server, another database, made anew. */
+  /** Another database on this server, made anew. */
   Target fresh(String name) throws SQLException {
     try (Connection connection = open();
         Statement statement = connection.createStatement()) {

@@ -58,7 +58,7 @@ public final class FaultProxy implements AutoCloseable {
     return listener.port();
   }
 
-  /** The same database, through this proxy. */
+  /** How to reach the database through this proxy. */
   public String url(TestDatabase database) {
     return "jdbc:postgresql://127.0.0.1:" + port() + "/" + database.name();
   }

@@ -24,7 +24,7 @@ final class Ingredients {
 
   private Ingredients() {}
 
-  /** The same for the same ingredients, in every process. */
+  /** Equal ingredients have equal hashes, in every process. */
   static String hash() {
     CRC32 crc = new CRC32();
     Stream.concat(programs(), scripts().stream())

@@ -46,7 +46,7 @@ public final class Failovers implements Disruption {
         primary.cutOff();
       }
     },
-    /** The same without a word: whoever is connected waits in vain. */
+    /** As a partition, but no connection is reset: both ends wait for answers. */
     SILENT_PARTITION {
       @Override
       void strike(PatroniNode primary) {

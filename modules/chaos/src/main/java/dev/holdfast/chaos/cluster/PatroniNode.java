@@ -149,7 +149,7 @@ final class PatroniNode implements AutoCloseable {
     etcd.cut();
   }
 
-  /** The same, but connections are not reset: those at both ends wait for answers. */
+  /** Cut off, but no connection is reset: both ends wait for answers. */
   void vanish() {
     postgres.vanish();
     api.vanish();

@@ -37,7 +37,7 @@ public final class Nemesis implements Disruption, AutoCloseable {
   }
 
   /**
-   * The same for the same seed, whatever happens when it is carried out.
+   * The faults of a run and their times, which depend on the seed alone.
    *
    * @param perMinute how many faults, on average
    */

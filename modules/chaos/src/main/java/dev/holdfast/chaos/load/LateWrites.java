@@ -24,7 +24,7 @@ final class LateWrites {
 
   private LateWrites() {}
 
-  /** The same handler, which goes on writing when it is late, however it ended. */
+  /** A handler that goes on writing when this one has ended later than its lease. */
   static <T> Handler<T> after(Handler<T> handler) {
     return (work, context) -> {
       long begin = System.nanoTime();

@@ -110,7 +110,7 @@ public final class Calls {
     }
   }
 
-  /** The same among the threads that are unparked by what they wait for. */
+  /** As one of the threads that are unparked when it may hold. */
   static boolean await(List<Thread> waiting, BooleanSupplier holds, long nanos)
       throws InterruptedException {
     Thread me = Thread.currentThread();

@@ -13,6 +13,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
@@ -38,6 +40,10 @@ public record PlantedFault(String name, String what, Tool foundBy, List<Change> 
   }
 
   private static final String PATCH = ".patch";
+  private static final Pattern PART =
+      Pattern.compile(
+          "^\\+\\+\\+ (?<file>[^\\n]*)$|^<<<<\\n(?<before>.*?)\\n?^====\\n(?<after>.*?)\\n?^>>>>$",
+          Pattern.MULTILINE | Pattern.DOTALL);
 
   /** Text that is replaced in a source. */
   record Change(String file, String before, String after) {}
@@ -68,33 +74,18 @@ public record PlantedFault(String name, String what, Tool foundBy, List<Change> 
 
   /** {@code what}, {@code tool}, then for each change its file, and both texts between marks. */
   private static PlantedFault parse(String name, String text) {
-    String[] lines = text.split("\n", -1);
+    String[] head = text.split("\n", 3);
     List<Change> changes = new ArrayList<>();
     String file = "";
-    StringBuilder before = new StringBuilder();
-    StringBuilder after = new StringBuilder();
-    StringBuilder into = new StringBuilder();
-    for (int i = 2; i < lines.length; i++) {
-      String line = lines[i];
-      if (line.startsWith("+++ ")) {
-        file = line.substring(4).strip();
-      } else if (line.equals("<<<<")) {
-        before.setLength(0);
-        after.setLength(0);
-        into = before;
-      } else if (line.equals("====")) {
-        into = after;
-      } else if (line.equals(">>>>")) {
-        changes.add(new Change(file, stripped(before), stripped(after)));
+    Matcher part = PART.matcher(head[2]);
+    while (part.find()) {
+      if (part.group("file") != null) {
+        file = part.group("file").strip();
       } else {
-        into.append(line).append('\n');
+        changes.add(new Change(file, part.group("before"), part.group("after")));
       }
     }
-    return new PlantedFault(name, lines[0], Tool.valueOf(lines[1].strip()), changes);
-  }
-
-  private static String stripped(StringBuilder text) {
-    return text.isEmpty() ? "" : text.substring(0, text.length() - 1);
+    return new PlantedFault(name, head[0], Tool.valueOf(head[1].strip()), changes);
   }
 
   /**

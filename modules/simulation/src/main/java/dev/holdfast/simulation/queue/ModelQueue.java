@@ -106,7 +106,7 @@ public final class ModelQueue implements Interpreter {
     return Verb.Done.DONE;
   }
 
-  /** The same id again is the same job. */
+  /** Of an id that is there, nothing is added. */
   private Enqueued enqueue(Job job) {
     if (jobs.containsKey(job.id())) {
       return new Enqueued(job.id(), false);

@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 
-/** The same text for the same value in every run. */
+/** Writes equal values as equal texts in every run. */
 public final class PlainCodec implements Codec {
   private static final JsonMapper JSON =
       JsonMapper.builder()

@@ -48,7 +48,6 @@ final class Rules {
     final SimulatedWorker worker;
     final Manner manner;
     final long since;
-    int reported;
 
     Execution(Lease lease, SimulatedWorker worker, Manner manner, long since) {
       this.lease = lease;

@@ -20,11 +20,10 @@ final class SimulatedChild extends Child {
   private final String component;
   private final int incarnation;
   private final long pid;
-  private final long startedAt;
   private final boolean deafToStop;
   private final boolean deafToTerm;
   private int exitCode;
-  private long healthySince = -1;
+  private boolean healthy;
   private long lastBeat;
   private long silence;
   private long frozenSince = -1;
@@ -37,7 +36,6 @@ final class SimulatedChild extends Child {
     this.incarnation = incarnation;
     this.pid = pid;
     this.process = new SimulatedProcess(scheduler, component + "." + pid, 0);
-    this.startedAt = scheduler.now();
     Random random = scheduler.random();
     this.deafToStop = random.nextInt(6) == 0;
     this.deafToTerm = random.nextInt(6) == 0;
@@ -81,17 +79,13 @@ final class SimulatedChild extends Child {
     if (accepted) {
       silence = scheduler.now() - lastBeat;
       lastBeat = scheduler.now();
-      healthySince = healthySince < 0 ? scheduler.now() : healthySince;
+      healthy = true;
     }
     return accepted;
   }
 
   String component() {
     return component;
-  }
-
-  long startedNanos() {
-    return startedAt;
   }
 
   long lastBeat() {
@@ -104,11 +98,7 @@ final class SimulatedChild extends Child {
   }
 
   boolean isHealthy() {
-    return healthySince >= 0;
-  }
-
-  long healthyNanos() {
-    return healthySince < 0 ? 0 : scheduler.now() - healthySince;
+    return healthy;
   }
 
   long frozenNanos() {

@@ -143,7 +143,7 @@ public final class Browser implements AutoCloseable {
     press("//hf-app", label);
   }
 
-  /** The same for one within the element of this XPath. */
+  /** A button within the element of this XPath. */
   public void press(String within, String label) {
     String path =
         "%1$s//button[not(@disabled)][normalize-space(.)='%2$s' or @aria-label='%2$s']"

@@ -58,7 +58,7 @@ public final class AssembledProgram {
     return options(ClassCache.SERVER);
   }
 
-  /** The same for a worker whose class path begins with the jar of the program. */
+  /** Options for the JVM of a worker whose class path begins with the jar of the program. */
   public static String workerOptions() {
     return options(ClassCache.WORKER) + " -XX:TieredStopAtLevel=1";
   }

@@ -101,7 +101,7 @@ public final class Launch {
     return begin(command());
   }
 
-  /** The same for another command. */
+  /** Starts another command with this environment, and returns at once. */
   public ChildProcess begin(List<String> command) {
     ChildProcess child = ChildProcess.start(inPlace(command));
     started.accept(child);
