@@ -44,6 +44,7 @@ test("a step that is done is not done again by a later attempt", async (t) => {
     "task.step.attempt.finished",
     "task.step.attempt.started",
     "task.step.attempt.failed",
+    "task.resume.from_step",
     "task.step.attempt.started",
     "task.step.attempt.finished",
     "task.step.attempt.started",

@@ -201,6 +201,11 @@ public final class Queries {
     return database.run("stepsOverview", connection -> Steps.overview(connection, job));
   }
 
+  /** Whether attempts before this one have begun steps, and this one has begun none. */
+  public boolean continuesSteps(Lease attempt) {
+    return database.run("continuesSteps", connection -> Steps.continues(connection, attempt));
+  }
+
   /** One step of a job, with its checkpoint. */
   public Optional<StepStatus> step(JobId job, String step) {
     return database.run("step", connection -> Steps.one(connection, job, step));

@@ -72,6 +72,21 @@ public sealed interface Report {
       }
       events = List.copyOf(events);
     }
+
+    public Step telling(List<Entry> entries) {
+      return new Step(
+          lease,
+          stepId,
+          index,
+          state,
+          attempt,
+          reset,
+          checkpoint,
+          patch,
+          discardFromIndex,
+          handledCommand,
+          entries);
+    }
   }
 
   /**

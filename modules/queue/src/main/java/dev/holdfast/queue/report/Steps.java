@@ -50,6 +50,13 @@ public final class Steps {
   private static final Sql OTHERS =
       Sql.of("SELECT count(*) FROM holdfast.step WHERE job_id = :job AND step_id <> :step");
 
+  private static final Sql CONTINUES =
+      Sql.of(
+          """
+          SELECT coalesce(bool_and(job_attempt < :attempt), false) AS continues
+            FROM holdfast.step WHERE job_id = :job
+          """);
+
   private static final Sql FORGET =
       Sql.of(
           """
@@ -246,6 +253,11 @@ public final class Steps {
         Rows.instant(row, "started_at"),
         Rows.instantOrNull(row, "finished_at"),
         Rows.jsonOrNull(row, "failure"));
+  }
+
+  /** Whether attempts before this one have begun steps, and this one has begun none. */
+  public static boolean continues(Connection connection, Lease attempt) throws SQLException {
+    return CONTINUES.on(connection).lease(attempt).only(row -> row.getBoolean("continues"));
   }
 
   public static Optional<Patch> patch(Connection connection, JobId job, String step)

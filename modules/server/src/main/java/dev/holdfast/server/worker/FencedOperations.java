@@ -44,6 +44,7 @@ public final class FencedOperations {
   private final Queries queries;
   private final HeartbeatBatcher heartbeats;
   private final RemoteAttempts attempts;
+  private final ResumedSteps resumed;
   private final Tenants tenants;
 
   public FencedOperations(
@@ -52,6 +53,7 @@ public final class FencedOperations {
     this.queries = queries;
     this.heartbeats = heartbeats;
     this.attempts = attempts;
+    this.resumed = new ResumedSteps(queries::continuesSteps);
     this.tenants = new Tenants(queries);
   }
 
@@ -131,7 +133,13 @@ public final class FencedOperations {
   /** Progress, events, pieces of the log and steps. One answer each, in their order. */
   List<Ack> report(List<Held<Report>> reports) {
     return ofHolders(
-        reports, theirs -> queue.report(theirs.stream().map(Scrubbed::report).toList()));
+        reports,
+        theirs -> {
+          List<Report> told = resumed.told(theirs.stream().map(Scrubbed::report).toList());
+          List<Ack> acks = queue.report(told);
+          resumed.stored(told, acks);
+          return acks;
+        });
   }
 
   Ack log(Held<LogLines> lines) {

@@ -1,6 +1,7 @@
 package dev.holdfast.server.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.attempt.StepState;
@@ -97,6 +98,64 @@ public class StepsTest extends ServerTest {
     tell(second, "load", 2, StepState.RUNNING, 2).ok();
     tell(second, "load", 2, StepState.DONE, 2).ok();
     assertThat(holdfast.queries().steps(id(first))).allMatch(StepStatus::isDone);
+  }
+
+  private List<String> resumed(JsonNode task) {
+    return told(task).stream()
+        .filter(event -> event.type().equals(EventType.RESUME_FROM_STEP))
+        .map(event -> event.attempt() + " " + event.data().text())
+        .toList();
+  }
+
+  @Test
+  void the_timeline_says_at_which_step_another_attempt_continues() {
+    JsonNode first = task();
+    tell(first, "fetch", 1, StepState.RUNNING, 1).ok();
+    tell(first, "fetch", 1, StepState.DONE, 1).ok();
+    tell(first, "load", 2, StepState.RUNNING, 1).ok();
+    assertThat(resumed(first)).isEmpty();
+    JsonNode second = takenOver(first);
+    tell(second, "load", 2, StepState.RUNNING, 2).ok();
+    tell(second, "load", 2, StepState.RUNNING, 2).ok();
+    tell(second, "load", 2, StepState.DONE, 2).ok();
+    tell(second, "check", 3, StepState.RUNNING, 1).ok();
+    assertThat(resumed(first))
+        .singleElement(STRING)
+        .startsWith("2 ")
+        .contains("\"stepId\": \"load\"", "\"attempt\": 1", "\"strategy\": \"queue_retry\"");
+    assertThat(types(first).indexOf(EventType.RESUME_FROM_STEP))
+        .isEqualTo(types(first).lastIndexOf(EventType.STEP_FINISHED) - 2);
+    // Over the other protocol, too, in which workers write the entries of the timeline.
+    JsonNode third = takenOver(first);
+    Map<String, Object> step =
+        Map.of(
+            "stepId",
+            "check",
+            "stepIndex",
+            3,
+            "state",
+            "RUNNING",
+            "stepAttempt",
+            2,
+            "reset",
+            false,
+            "events",
+            List.of(Map.of("type", EventType.STEP_STARTED, "data", Map.of("stepId", "check"))));
+    Map<String, Object> report =
+        Map.of(
+            "taskId", third.get("taskId").asText(), "attempt", 3, "workerId", "w1", "step", step);
+    client.post("/v1/leases/report", Map.of("reports", List.of(report)), null).ok();
+    assertThat(resumed(first)).hasSize(2).last(STRING).startsWith("3 ").contains("check");
+  }
+
+  @Test
+  void an_attempt_that_begins_with_the_first_step_continues_nothing() {
+    JsonNode first = task();
+    JsonNode second = takenOver(first);
+    tell(second, "fetch", 1, StepState.RUNNING, 1).ok();
+    tell(second, "fetch", 1, StepState.DONE, 1).ok();
+    tell(second, "load", 2, StepState.RUNNING, 1).ok();
+    assertThat(resumed(first)).isEmpty();
   }
 
   @Test
@@ -301,5 +360,6 @@ public class StepsTest extends ServerTest {
     assertThat(holdfast.queries().steps(id(task)))
         .extracting(StepStatus::state)
         .containsExactly(StepState.DONE, StepState.RUNNING, StepState.FAILED);
+    assertThat(resumed(task)).singleElement(STRING).contains("\"strategy\": \"hard_reset\"");
   }
 }
