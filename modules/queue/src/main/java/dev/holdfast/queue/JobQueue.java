@@ -75,7 +75,6 @@ public final class JobQueue {
   private final Codec codec;
   private final Enqueue enqueue;
   private final Claim claim;
-  private final Backoff backoff;
   private final Settle settle;
   private final WriteReports reports;
   private final BatchClaims batches = new BatchClaims();
@@ -96,7 +95,6 @@ public final class JobQueue {
     this.notifier = notifier;
     this.codec = codec;
     this.enqueue = enqueue;
-    this.backoff = backoff;
     this.claim = new Claim(database, backoff, batches, options.batchFrom(), options.nanos());
     this.settle = new Settle(database, backoff, batches);
     this.reports = new WriteReports(database);
@@ -257,7 +255,7 @@ public final class JobQueue {
             JsonInput.store(
                 "complete",
                 Refusal.RESULT_NOT_JSON,
-                () -> Complete.one(connection, backoff, completion)));
+                () -> Complete.one(connection, settle, completion)));
   }
 
   /** What is known of an attempt that was pushed to a worker. */

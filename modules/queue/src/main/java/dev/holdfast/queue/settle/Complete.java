@@ -1,10 +1,10 @@
 package dev.holdfast.queue.settle;
 
+import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.Completion.Verdict;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.ReportedCompletion;
-import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Rows;
@@ -13,7 +13,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Settles an attempt and remembers what was said, in one transaction. Said again it is answered the
@@ -42,7 +41,7 @@ public final class Complete {
       RETURNING final_state
       """);
 
-  private static final Sql TOLD =
+  private static final Sql REPORTED =
       Sql.of(
           """
       SELECT attempt, completed_at, received_at, metrics, partial_progress, cancelled_during_phase
@@ -61,14 +60,14 @@ public final class Complete {
 
   private Complete() {}
 
-  public static Verdict one(Connection connection, Backoff backoff, Completion completion)
+  public static Verdict one(Connection connection, Settle settle, Completion completion)
       throws SQLException {
     Lease lease = completion.lease();
     Optional<Before> before = before(connection, lease);
     if (before.isPresent()) {
       return before.get().verdict(completion);
     }
-    if (!settle(connection, backoff, completion.settlement()).contains(lease)) {
+    if (settle.one(connection, completion.settlement()) == Ack.LEASE_LOST) {
       // Another call may have settled the attempt between this one's look and its lock.
       return before(connection, lease).map(b -> b.verdict(completion)).orElseGet(Verdict.Late::new);
     }
@@ -89,17 +88,6 @@ public final class Complete {
         : new Verdict.Accepted(JobState.valueOf(state.get()));
   }
 
-  private static Set<Lease> settle(Connection connection, Backoff backoff, Settlement settlement)
-      throws SQLException {
-    return switch (settlement) {
-      case Settlement.Succeed succeed -> Succeed.all(connection, List.of(succeed));
-      case Settlement.Fail fail -> Fail.all(connection, backoff, List.of(fail));
-      case Settlement.Cancel cancel -> ReleaseAttempts.cancelled(connection, List.of(cancel));
-      case Settlement.Snooze snooze -> ReleaseAttempts.snoozed(connection, List.of(snooze));
-      case Settlement.Release release -> ReleaseAttempts.released(connection, List.of(release));
-    };
-  }
-
   private static Optional<Before> before(Connection connection, Lease lease) throws SQLException {
     return BEFORE
         .on(connection)
@@ -112,7 +100,8 @@ public final class Complete {
 
   public static List<ReportedCompletion> reported(Connection connection, JobId job)
       throws SQLException {
-    return TOLD.on(connection)
+    return REPORTED
+        .on(connection)
         .set("job", job)
         .list(
             row ->

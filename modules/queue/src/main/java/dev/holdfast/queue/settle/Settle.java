@@ -6,7 +6,6 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.batch.BatchClaims;
 import dev.holdfast.queue.batch.MaterializeAndRetry;
-import dev.holdfast.queue.batch.MaterializeAndRetry.Verb;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.JsonInput;
 import java.sql.Connection;
@@ -24,12 +23,12 @@ import java.util.Set;
  */
 public final class Settle {
   private final Database database;
-  private final Backoff backoff;
+  private final List<Ending<?>> endings;
   private final BatchClaims batches;
 
   public Settle(Database database, Backoff backoff, BatchClaims batches) {
     this.database = database;
-    this.backoff = backoff;
+    this.endings = Ending.table(backoff);
     this.batches = batches;
   }
 
@@ -39,31 +38,7 @@ public final class Settle {
     given.forEach(settlement -> firsts.putIfAbsent(settlement.lease(), settlement));
     List<Settlement> settlements = List.copyOf(firsts.values());
     Set<Settlement> accepted = new HashSet<>();
-    accepted.addAll(settle("succeed", Settlement.Succeed.class, settlements, this::succeeded));
-    accepted.addAll(
-        settle(
-            "fail",
-            Settlement.Fail.class,
-            settlements,
-            materializing((connection, failed) -> Fail.all(connection, backoff, failed))));
-    accepted.addAll(
-        settle(
-            "cancelled",
-            Settlement.Cancel.class,
-            settlements,
-            materializing(ReleaseAttempts::cancelled)));
-    accepted.addAll(
-        settle(
-            "snooze",
-            Settlement.Snooze.class,
-            settlements,
-            materializing(ReleaseAttempts::snoozed)));
-    accepted.addAll(
-        settle(
-            "release",
-            Settlement.Release.class,
-            settlements,
-            materializing(ReleaseAttempts::released)));
+    endings.forEach(ending -> accepted.addAll(settle(ending, settlements)));
     return given.stream().map(s -> ack(accepted.contains(s))).toList();
   }
 
@@ -73,56 +48,69 @@ public final class Settle {
         JsonInput.store(
                 "succeed",
                 Refusal.RESULT_NOT_JSON,
-                () -> succeeded(connection, List.of(settlement)))
+                () -> ended(connection, Ending.SUCCEED, List.of(settlement)))
             .contains(settlement.lease()));
   }
 
-  private Set<Lease> succeeded(Connection connection, List<Settlement.Succeed> settlements)
-      throws SQLException {
-    Set<Lease> settled = new HashSet<>();
-    Map<Long, List<SucceedBatch.Row>> inBatches = new LinkedHashMap<>();
-    for (Settlement.Succeed settlement : settlements) {
-      BatchClaims.Member member = batches.find(settlement.lease());
-      if (member != null) {
-        inBatches
-            .computeIfAbsent(member.claim(), claim -> new ArrayList<>())
-            .add(new SucceedBatch.Row(settlement, member.place()));
-      }
-    }
-    for (Map.Entry<Long, List<SucceedBatch.Row>> batch : inBatches.entrySet()) {
-      // A caller's transaction may last: it must hold no claim that others want to delete.
-      List<Long> ended = connection.getAutoCommit() ? batches.takeSettled() : List.of();
-      settled.addAll(SucceedBatch.all(connection, batch.getKey(), batch.getValue(), ended));
-    }
-    List<Settlement.Succeed> others =
-        settlements.stream().filter(s -> !settled.contains(s.lease())).toList();
-    if (!others.isEmpty()) {
-      settled.addAll(
-          MaterializeAndRetry.all(connection, others, Settlement.Succeed::lease, Succeed::all));
-    }
-    return settled;
-  }
-
-  private static <S extends Settlement> Verb<S> materializing(Verb<S> verb) {
-    return (connection, batch) ->
-        MaterializeAndRetry.all(connection, batch, Settlement::lease, verb);
+  /** One row, in a transaction with others. Its job is in no batch: it was claimed over HTTP. */
+  Ack one(Connection connection, Settlement settlement) throws SQLException {
+    Ending<?> ending =
+        endings.stream()
+            .filter(each -> each.type().isInstance(settlement))
+            .findFirst()
+            .orElseThrow();
+    return ack(ending.one(connection, settlement).contains(settlement.lease()));
   }
 
   /** The settlements of one kind that took effect. */
-  private <S extends Settlement> List<S> settle(
-      String verb, Class<S> type, List<Settlement> mixed, Verb<S> work) {
-    List<S> settlements = mixed.stream().filter(type::isInstance).map(type::cast).toList();
+  private <S extends Settlement> List<S> settle(Ending<S> ending, List<Settlement> mixed) {
+    List<S> settlements = ending.of(mixed);
     if (settlements.isEmpty()) {
       return List.of();
     }
     Set<Lease> settled =
         database.run(
-            verb,
+            ending.verb(),
             connection ->
                 JsonInput.store(
-                    verb, Refusal.RESULT_NOT_JSON, () -> work.all(connection, settlements)));
+                    ending.verb(),
+                    Refusal.RESULT_NOT_JSON,
+                    () -> ended(connection, ending, settlements)));
     batches.settled(settled);
     return settlements.stream().filter(s -> settled.contains(s.lease())).toList();
+  }
+
+  private <S extends Settlement> Set<Lease> ended(
+      Connection connection, Ending<S> ending, List<S> settlements) throws SQLException {
+    Set<Lease> settled = succeededInBatches(connection, settlements);
+    List<S> others = settlements.stream().filter(s -> !settled.contains(s.lease())).toList();
+    if (!others.isEmpty()) {
+      settled.addAll(MaterializeAndRetry.all(connection, others, Settlement::lease, ending.ends()));
+    }
+    return settled;
+  }
+
+  /** Those that succeeded in a batch that this process has claimed: one write of their rows. */
+  private Set<Lease> succeededInBatches(
+      Connection connection, List<? extends Settlement> settlements) throws SQLException {
+    Map<Long, List<SucceedBatch.Row>> inBatches = new LinkedHashMap<>();
+    for (Settlement settlement : settlements) {
+      if (settlement instanceof Settlement.Succeed succeed) {
+        BatchClaims.Member member = batches.find(succeed.lease());
+        if (member != null) {
+          inBatches
+              .computeIfAbsent(member.claim(), claim -> new ArrayList<>())
+              .add(new SucceedBatch.Row(succeed, member.place()));
+        }
+      }
+    }
+    Set<Lease> settled = new HashSet<>();
+    for (Map.Entry<Long, List<SucceedBatch.Row>> batch : inBatches.entrySet()) {
+      // A caller's transaction may last: it must hold no claim that others want to delete.
+      List<Long> gone = connection.getAutoCommit() ? batches.takeSettled() : List.of();
+      settled.addAll(SucceedBatch.all(connection, batch.getKey(), batch.getValue(), gone));
+    }
+    return settled;
   }
 
   private static Ack ack(boolean accepted) {
