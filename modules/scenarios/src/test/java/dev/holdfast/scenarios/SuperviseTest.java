@@ -99,38 +99,43 @@ class SuperviseTest {
       throws Exception {
     // Enqueued before anything runs, so that the first kill meets work however slow the start is.
     long jobs = enqueueEffects(world);
-    ChildProcess supervisor =
-        supervise(world, 2, 8)
-            .env("HOLDFAST_SUPERVISOR_RESTART_LIMIT", "1000")
-            .env("HOLDFAST_SUPERVISOR_RESTART_LIFETIME_LIMIT", "1000")
-            // Else the restarts of a worker that was healthy for long are counted from 0 again.
-            .env("HOLDFAST_SUPERVISOR_RESTART_RESET", "1d")
-            .start();
-    Set<Long> killed = new HashSet<>();
-    for (int i = 0; i < KILLS; i++) {
-      if (world.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'") < BATCH / 2) {
-        jobs += enqueueEffects(world);
+    try (StatsdReceiver statsd = new StatsdReceiver("worker.recovered_jobs_total")) {
+      ChildProcess supervisor =
+          supervise(world, 2, 8)
+              .env("HOLDFAST_METRICS_STATSD", statsd.target())
+              .env("HOLDFAST_SUPERVISOR_RESTART_LIMIT", "1000")
+              .env("HOLDFAST_SUPERVISOR_RESTART_LIFETIME_LIMIT", "1000")
+              // Else the restarts of a worker that was healthy for long are counted from 0 again.
+              .env("HOLDFAST_SUPERVISOR_RESTART_RESET", "1d")
+              .start();
+      Set<Long> killed = new HashSet<>();
+      for (int i = 0; i < KILLS; i++) {
+        if (world.count("SELECT count(*) FROM holdfast.job WHERE state = 'PENDING'") < BATCH / 2) {
+          jobs += enqueueEffects(world);
+        }
+        // A row is of a process that was killed until its supervisor has noticed.
+        long victim = i % 3 == 2 ? startingWorker(world, killed) : workingWorker(world, killed);
+        signal("KILL", victim);
+        killed.add(victim);
       }
-      // A row is of a process that was killed until its supervisor has noticed.
-      long victim = i % 3 == 2 ? startingWorker(world, killed) : workingWorker(world, killed);
-      signal("KILL", victim);
-      killed.add(victim);
+      world.awaitAll(jobs);
+      assertThat(world.count("SELECT count(*) FROM effect")).isEqualTo(jobs);
+      assertThat(world.count("SELECT count(DISTINCT job) FROM effect")).isEqualTo(jobs);
+      assertThat(world.count("SELECT sum(crashes) FROM holdfast.job"))
+          .describedAs("attempts cut off by a kill")
+          .isPositive();
+      Eventually.until(
+          SOON,
+          "every kill was followed by a restart",
+          () ->
+              health(world).readings().of(NAME).stream().mapToInt(WorkerHealth::restarts).sum()
+                  >= KILLS);
+      Eventually.until(
+          SOON, "the supervisor sends what it requeued", () -> statsd.hears("reason:crashed"));
+      supervisor.signal("TERM");
+      assertThat(supervisor.awaitExit(SOON)).isZero();
+      assertThat(health(world).readings().of(NAME)).isEmpty();
     }
-    world.awaitAll(jobs);
-    assertThat(world.count("SELECT count(*) FROM effect")).isEqualTo(jobs);
-    assertThat(world.count("SELECT count(DISTINCT job) FROM effect")).isEqualTo(jobs);
-    assertThat(world.count("SELECT sum(crashes) FROM holdfast.job"))
-        .describedAs("attempts cut off by a kill")
-        .isPositive();
-    Eventually.until(
-        SOON,
-        "every kill was followed by a restart",
-        () ->
-            health(world).readings().of(NAME).stream().mapToInt(WorkerHealth::restarts).sum()
-                >= KILLS);
-    supervisor.signal("TERM");
-    assertThat(supervisor.awaitExit(SOON)).isZero();
-    assertThat(health(world).readings().of(NAME)).isEmpty();
   }
 
   private static long enqueueEffects(World world) {
