@@ -1,6 +1,5 @@
 package dev.holdfast.contract.task;
 
-import com.fasterxml.jackson.annotation.JsonAlias;
 import dev.holdfast.contract.json.Fields;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.job.Failure;
@@ -14,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An attempt has ended, one way or another.
  *
+ * @param result another name of the output; null once it has been read as that
  * @param delayMs until the next attempt, for {@link Outcome#SNOOZED}
  */
 public record TaskCompleted(
@@ -22,7 +22,8 @@ public record TaskCompleted(
     String workerId,
     Outcome outcome,
     @Nullable Instant completedAt,
-    @JsonAlias("result") @Nullable Json output,
+    @Nullable Json output,
+    @Nullable Json result,
     @Nullable TaskError error,
     @Nullable Json metrics,
     @Nullable String cancelledDuringPhase,
@@ -95,6 +96,13 @@ public record TaskCompleted(
       Wire.present("error", error);
     } else if (error != null) {
       throw Fields.wrong("error", "belongs to the outcome FAILED");
+    }
+    if (result != null) {
+      if (output != null && !output.equals(result)) {
+        throw Fields.wrong("result", "is another name of output, which is given and differs");
+      }
+      output = result;
+      result = null;
     }
     if (output != null && outcome != Outcome.SUCCEEDED) {
       throw Fields.wrong("output", "belongs to the outcome SUCCEEDED");

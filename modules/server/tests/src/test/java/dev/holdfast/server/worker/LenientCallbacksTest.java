@@ -40,6 +40,15 @@ public class LenientCallbacksTest extends TasksFixture {
         .isEqualTo(7);
   }
 
+  @Test
+  void of_two_results_none_is_dropped_without_a_word() {
+    enqueued();
+    JsonNode task = leased();
+    completed(task, "\"outcome\": \"SUCCEEDED\", \"output\": 1, \"result\": 2")
+        .is(422, "invalid_value");
+    completed(task, "\"outcome\": \"SUCCEEDED\", \"output\": 1, \"result\": 1").ok();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"\\u0000", "\\ud83d", "x"})
   void a_heartbeat_whose_message_cannot_be_stored_whole_extends_the_lease(String character) {
