@@ -165,14 +165,16 @@ final class ProcessRun {
     process.finish();
     int exit = process.exitCode();
     if (stop != null) {
-      output.line("--- ended: " + WorkerExit.shown(exit));
+      output.line("--- ended: " + WorkerExit.of(exit).shown());
       return ProcessEnd.stopped(pid(), exit, why == null ? "stopped" : why);
     }
     if (liveness.status() == HealthStatus.STOPPING && exit == WorkerExit.CLEAN) {
       return ProcessEnd.stopped(pid(), exit, "it got SIGTERM, not from its supervisor");
     }
     String reason =
-        why != null ? why : "exit " + WorkerExit.shown(exit) + ": " + WorkerExit.of(exit).meaning();
+        why != null
+            ? why
+            : "exit " + WorkerExit.of(exit).shown() + ": " + WorkerExit.of(exit).meaning();
     output.line("--- crashed: " + reason);
     return ProcessEnd.crashed(pid(), exit, reason, restarts.afterCrash(now));
   }

@@ -7,7 +7,7 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.contract.resource.WorkerResource;
+import dev.holdfast.model.ops.WorkerView;
 import dev.holdfast.operate.diagnosis.ProblemText;
 import java.time.Instant;
 import java.util.List;
@@ -55,7 +55,7 @@ public final class HealthCommand implements Callable<Integer> {
         health.problems().isEmpty(),
         health.about(),
         health.workers().workersPausedAt(),
-        health.workers().workers().stream().map(WorkerResource::of).toList(),
+        health.workers().workers(),
         problems(health));
   }
 
@@ -86,6 +86,6 @@ public final class HealthCommand implements Callable<Integer> {
       boolean healthy,
       String about,
       @Nullable Instant workersPausedAt,
-      List<WorkerResource> workers,
+      List<WorkerView> workers,
       List<Problem> problems) {}
 }

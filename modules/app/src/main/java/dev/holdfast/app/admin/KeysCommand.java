@@ -13,7 +13,6 @@ import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.KeyOperator;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.contract.resource.KeyResource;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import java.time.Duration;
@@ -97,7 +96,7 @@ public final class KeysCommand {
 
     @Override
     protected Object json(List<ApiKey> keys) {
-      return keys.stream().map(KeyResource::of).toList();
+      return keys;
     }
 
     @Override

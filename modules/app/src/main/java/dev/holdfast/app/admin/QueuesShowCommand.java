@@ -13,7 +13,6 @@ import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.QueueOperator;
-import dev.holdfast.contract.resource.HistoryResource;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.JobHistory.Percentiles;
@@ -65,7 +64,7 @@ final class QueuesShowCommand implements Callable<Integer> {
         Shown.print(
             Shown.object()
                 .putPOJO("queue", QueueResource.of(view.status(), view.pause()))
-                .putPOJO("history", HistoryResource.of(history)));
+                .putPOJO("history", history));
       } else {
         print(view, history);
       }

@@ -3,7 +3,6 @@ package dev.holdfast.app.admin;
 import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Statistics;
 import java.util.EnumMap;
@@ -21,7 +20,7 @@ public final class StatsCommand extends ReadCommand<Statistics> {
 
   @Override
   protected Object json(Statistics statistics) {
-    return StatisticsResource.of(statistics);
+    return statistics;
   }
 
   @Override

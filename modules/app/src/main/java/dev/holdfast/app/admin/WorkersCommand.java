@@ -12,8 +12,6 @@ import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.WorkerOperator;
-import dev.holdfast.contract.resource.WorkerCommandResource;
-import dev.holdfast.contract.resource.WorkerResource;
 import dev.holdfast.model.command.WorkerCommand;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -49,7 +47,7 @@ public final class WorkersCommand {
 
     @Override
     protected Object json(Operator.Workers workers) {
-      return workers.workers().stream().map(WorkerResource::of).toList();
+      return workers.workers();
     }
 
     @Override
@@ -62,7 +60,7 @@ public final class WorkersCommand {
   }
 
   /** The JSON that --json prints. */
-  record Report(boolean done, List<WorkerCommandResource> commands) {}
+  record Report(boolean done, List<WorkerCommand> commands) {}
 
   /** The part that all commands to workers share. */
   abstract static class ActionCommand implements Callable<Integer> {
@@ -143,10 +141,7 @@ public final class WorkersCommand {
 
     private void tell(WorkerCommandWatch.Outcome outcome, @Nullable String first) {
       if (output.json) {
-        Shown.print(
-            new Report(
-                outcome.isDone(),
-                outcome.commands().stream().map(WorkerCommandResource::of).toList()));
+        Shown.print(new Report(outcome.isDone(), outcome.commands()));
         return;
       }
       if (first != null) {

@@ -2,7 +2,6 @@ package dev.holdfast.app.cli;
 
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerView;
 import java.time.Instant;
 
@@ -33,7 +32,7 @@ public final class WorkersTable {
           worker.runningJobs(),
           worker.currentJob() == null ? "" : worker.currentJob(),
           worker.supervisor() == null ? "" : worker.restarts(),
-          WorkerExit.shown(worker.exitCode()),
+          worker.exit() == null ? "" : worker.exit().shown(),
           Durations.age(worker.lastSeen(), now) + " ago",
           worker.supervisor() == null ? "none" : worker.supervisor(),
           note(worker));

@@ -10,7 +10,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -159,11 +158,10 @@ public final class EnqueueCommand implements Callable<Integer> {
   }
 
   private void print(List<Enqueued> enqueued) {
-    List<EnqueuedResource> answers = enqueued.stream().map(EnqueuedResource::of).toList();
     if (json && watch) {
-      answers.forEach(Shown::printLine);
+      enqueued.forEach(Shown::printLine);
     } else if (json) {
-      Shown.print(answers);
+      Shown.print(enqueued);
     } else {
       for (Enqueued each : enqueued) {
         Terminal.println(each.id() + (each.duplicate() ? " (already enqueued)" : ""));

@@ -11,7 +11,6 @@ import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.contract.operate.Selection;
-import dev.holdfast.contract.resource.CancellationResource;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
@@ -120,7 +119,7 @@ final class JobsCancelCommand implements Callable<Integer> {
 
   private void print(List<Cancellation> all, List<JobId> unknown) {
     if (output.json) {
-      Shown.print(all.stream().map(CancellationResource::of).toList());
+      Shown.print(all);
     } else {
       all.forEach(c -> Terminal.println(c.job() + "  " + text(c)));
     }

@@ -7,7 +7,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.contract.resource.LogResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.job.JobId;
@@ -58,7 +57,7 @@ final class JobsLogCommand implements Callable<Integer> {
   private void print(LogTail tail) {
     if (output.json) {
       if (!follow || !tail.parts().isEmpty()) {
-        Shown.printLine(LogResource.of(tail));
+        Shown.printLine(tail);
       }
       return;
     }

@@ -12,8 +12,6 @@ import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.resource.ArtifactResource;
-import dev.holdfast.contract.resource.AttemptResource;
-import dev.holdfast.contract.resource.DependenciesResource;
 import dev.holdfast.contract.resource.EventResource;
 import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.contract.resource.PendingCommandResource;
@@ -77,8 +75,8 @@ final class JobsShowCommand implements Callable<Integer> {
   record Report(
       @JsonUnwrapped JobResource job,
       @Nullable PendingCommandResource liveControl,
-      DependenciesResource dependencies,
-      List<AttemptResource> attempts,
+      JobDependencies dependencies,
+      List<Attempt> attempts,
       List<ArtifactResource> artifacts,
       List<EventResource> timeline) {
     static Report of(JobDetail detail) {
@@ -86,8 +84,8 @@ final class JobsShowCommand implements Callable<Integer> {
       return new Report(
           JobResource.of(detail.job()),
           pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
-          DependenciesResource.of(detail.dependencies()),
-          detail.attempts().stream().map(each -> AttemptResource.of(each.attempt())).toList(),
+          detail.dependencies(),
+          detail.attempts().stream().map(JobDetail.Reported::attempt).toList(),
           detail.artifacts().stream().map(ArtifactResource::of).toList(),
           detail.events().stream().map(EventResource::of).toList());
     }

@@ -7,6 +7,7 @@ import dev.holdfast.model.value.Text;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +75,16 @@ public final class Reply {
     ok();
     try {
       return Wire.answer(response.body(), type);
+    } catch (IOException unreadable) {
+      throw notOurs(unreadable);
+    }
+  }
+
+  /** The list in a field of the answer. */
+  public <T> List<T> list(String field, Class<T> type) {
+    ok();
+    try {
+      return Wire.answers(response.body(), field, type);
     } catch (IOException unreadable) {
       throw notOurs(unreadable);
     }

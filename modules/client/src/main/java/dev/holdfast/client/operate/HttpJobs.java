@@ -12,13 +12,8 @@ import dev.holdfast.contract.request.CommandRequest;
 import dev.holdfast.contract.request.JobPatch;
 import dev.holdfast.contract.request.JobRequest;
 import dev.holdfast.contract.request.JobRequests;
-import dev.holdfast.contract.resource.CancellationResource;
-import dev.holdfast.contract.resource.EnqueuedResource;
-import dev.holdfast.contract.resource.HistoryResource;
 import dev.holdfast.contract.resource.JobResource;
-import dev.holdfast.contract.resource.LogResource;
 import dev.holdfast.contract.resource.PendingCommandResource;
-import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.contract.resource.StepResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
@@ -76,10 +71,9 @@ final class HttpJobs implements JobOperator {
   public List<Enqueued> enqueue(List<Job> jobs) {
     List<Enqueued> enqueued = new ArrayList<>();
     for (List<JobRequest> some : JobRequests.of(jobs)) {
-      server
-          .postBulk("/v1/jobs", Map.of("jobs", some), EnqueuedResource.Batch.class)
-          .jobs()
-          .forEach(each -> enqueued.add(each.enqueued()));
+      enqueued.addAll(
+          server.postBulk(
+              "/v1/jobs", Map.of("jobs", some), reply -> reply.list("jobs", Enqueued.class)));
     }
     return enqueued;
   }
@@ -180,7 +174,7 @@ final class HttpJobs implements JobOperator {
 
   @Override
   public Statistics statistics() {
-    return server.get("/v1/statistics", StatisticsResource.class).statistics();
+    return server.get("/v1/statistics", Statistics.class);
   }
 
   @Override
@@ -193,12 +187,12 @@ final class HttpJobs implements JobOperator {
     if (query.kind() != null) {
       asked.put("kind", query.kind());
     }
-    return server.get("/v1/history" + query(asked), HistoryResource.class).history();
+    return server.get("/v1/history" + query(asked), JobHistory.class);
   }
 
   @Override
   public LogTail log(JobId job, LogCursor after) {
-    return server.get(path(job, "/log?cursor=" + after), LogResource.class).tail();
+    return server.get(path(job, "/log?cursor=" + after), LogTail.class);
   }
 
   @Override
@@ -228,21 +222,18 @@ final class HttpJobs implements JobOperator {
 
   @Override
   public List<Cancellation> cancel(JobId job, boolean cascade, String reason) {
-    return server
-        .post(
-            path(job, "/cancel"),
-            new CancelRequest(reason, cascade),
-            CancellationResource.Cancellations.class)
-        .jobs()
-        .stream()
-        .map(CancellationResource::cancellation)
-        .toList();
+    return server.post(
+        path(job, "/cancel"),
+        new CancelRequest(reason, cascade),
+        reply -> reply.list("jobs", Cancellation.class));
   }
 
   @Override
   public Cancelled cancel(Selection jobs, boolean cascade, String reason) {
     return server.postBulk(
-        "/v1/jobs/cancel", BulkRequest.of(jobs, reason, cascade), Cancelled.class);
+        "/v1/jobs/cancel",
+        BulkRequest.of(jobs, reason, cascade),
+        reply -> reply.read(Cancelled.class));
   }
 
   @Override
@@ -264,6 +255,7 @@ final class HttpJobs implements JobOperator {
 
   @Override
   public Retried retry(Selection jobs) {
-    return server.postBulk("/v1/jobs/retry", BulkRequest.of(jobs, null, null), Retried.class);
+    return server.postBulk(
+        "/v1/jobs/retry", BulkRequest.of(jobs, null, null), reply -> reply.read(Retried.class));
   }
 }

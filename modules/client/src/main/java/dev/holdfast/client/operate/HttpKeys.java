@@ -4,7 +4,6 @@ import static dev.holdfast.client.http.ServerAddress.encoded;
 
 import dev.holdfast.contract.operate.KeyOperator;
 import dev.holdfast.contract.request.KeyRequest;
-import dev.holdfast.contract.resource.KeyResource;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import java.time.Duration;
@@ -26,25 +25,18 @@ final class HttpKeys implements KeyOperator {
 
   @Override
   public List<ApiKey> list() {
-    return server.get("/v1/keys", KeyResource.Keys.class).keys().stream()
-        .map(KeyResource::key)
-        .toList();
+    return server.list("/v1/keys", "keys", ApiKey.class);
   }
 
   @Override
   public NewKey create(
       String name, Role role, @Nullable String tenant, @Nullable Duration lifetime) {
     ApiKey.checkedLifetime(lifetime);
-    return server
-        .post(
-            "/v1/keys",
-            new KeyRequest(
-                name,
-                role.word(),
-                tenant,
-                lifetime == null ? null : Long.valueOf(lifetime.toMillis())),
-            KeyResource.Created.class)
-        .made();
+    return server.post(
+        "/v1/keys",
+        new KeyRequest(
+            name, role.word(), tenant, lifetime == null ? null : Long.valueOf(lifetime.toMillis())),
+        NewKey.class);
   }
 
   @Override
@@ -60,7 +52,7 @@ final class HttpKeys implements KeyOperator {
         reply ->
             OperatorCalls.isNotFound(reply)
                 ? Optional.empty()
-                : Optional.of(reply.read(KeyResource.Created.class).made()));
+                : Optional.of(reply.read(NewKey.class)));
   }
 
   private record Signing(String kid) {}

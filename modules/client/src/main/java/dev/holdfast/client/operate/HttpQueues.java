@@ -23,7 +23,7 @@ final class HttpQueues implements QueueOperator {
 
   @Override
   public List<View> list() {
-    return server.get("/v1/queues", QueueResource.Queues.class).queues().stream()
+    return server.list("/v1/queues", "queues", QueueResource.Dispatched.class).stream()
         .map(QueueResource.Dispatched::view)
         .toList();
   }
@@ -55,7 +55,7 @@ final class HttpQueues implements QueueOperator {
     return server
         .put(
             path(queue) + "/limits",
-            new QueueResource.Limits(maxRunning, rate == null ? null : QueueResource.Rate.of(rate)),
+            new QueueResource.Limits(maxRunning, rate),
             QueueResource.Dispatched.class)
         .view();
   }

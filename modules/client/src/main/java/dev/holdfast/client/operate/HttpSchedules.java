@@ -4,7 +4,6 @@ import static dev.holdfast.client.http.ServerAddress.encoded;
 
 import dev.holdfast.contract.operate.ScheduleOperator;
 import dev.holdfast.contract.request.ScheduleRequest;
-import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.job.Enqueued;
@@ -27,7 +26,7 @@ final class HttpSchedules implements ScheduleOperator {
 
   @Override
   public List<View> list() {
-    return server.get("/v1/schedules", ScheduleResource.Schedules.class).schedules().stream()
+    return server.list("/v1/schedules", "schedules", ScheduleResource.class).stream()
         .map(ScheduleResource::view)
         .toList();
   }
@@ -46,9 +45,7 @@ final class HttpSchedules implements ScheduleOperator {
 
   @Override
   public Enqueued run(String name) {
-    return server
-        .post(path(name) + "/run", OperatorCalls.NOTHING, EnqueuedResource.class)
-        .enqueued();
+    return server.post(path(name) + "/run", OperatorCalls.NOTHING, Enqueued.class);
   }
 
   @Override

@@ -4,10 +4,8 @@ import static dev.holdfast.client.http.ServerAddress.encoded;
 
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.WorkerOperator;
-import dev.holdfast.contract.resource.WorkerCommandResource;
-import dev.holdfast.contract.resource.WorkerExitResource;
 import dev.holdfast.contract.resource.WorkerLogResource;
-import dev.holdfast.contract.resource.WorkerResource;
+import dev.holdfast.contract.resource.WorkersResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.command.WorkerCommand;
@@ -30,13 +28,13 @@ final class HttpWorkers implements WorkerOperator {
 
   @Override
   public Operator.Workers list() {
-    return server.get("/v1/workers", WorkerResource.Workers.class).all();
+    return server.get("/v1/workers", WorkersResource.class).all();
   }
 
   @Override
   public List<ProcessExit> exits(String component, @Nullable String supervisor) {
     String query = supervisor == null ? "" : "?supervisor=" + encoded(supervisor);
-    return server.get(path(component) + "/exits" + query, WorkerExitResource.Exits.class).all();
+    return server.list(path(component) + "/exits" + query, "exits", ProcessExit.class);
   }
 
   @Override
@@ -53,12 +51,10 @@ final class HttpWorkers implements WorkerOperator {
   @Override
   public List<WorkerCommand> command(
       String component, @Nullable String supervisor, WorkerCommand.Action action, String reason) {
-    return server
-        .post(
-            path(component) + "/" + action.text(),
-            new CommandRequest(supervisor, reason),
-            WorkerCommandResource.Accepted.class)
-        .workerCommands();
+    return server.post(
+        path(component) + "/" + action.text(),
+        new CommandRequest(supervisor, reason),
+        reply -> reply.list("commands", WorkerCommand.class));
   }
 
   @Override
@@ -68,10 +64,6 @@ final class HttpWorkers implements WorkerOperator {
 
   @Override
   public Resumed resumeAll(String reason) {
-    WorkerCommandResource.Accepted accepted =
-        server.post(
-            "/v1/workers/resume", Map.of("reason", reason), WorkerCommandResource.Accepted.class);
-    return new Resumed(
-        Boolean.TRUE.equals(accepted.workersWerePaused()), accepted.workerCommands());
+    return server.post("/v1/workers/resume", Map.of("reason", reason), Resumed.class);
   }
 }

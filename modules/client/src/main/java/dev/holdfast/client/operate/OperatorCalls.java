@@ -11,6 +11,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.RefusedException;
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
@@ -35,6 +36,11 @@ final class OperatorCalls implements AutoCloseable {
     return translated(() -> reply(server.get(path, ServerConnection.TIMEOUT)).read(type));
   }
 
+  /** The list in a field of the answer. */
+  <T> List<T> list(String path, String field, Class<T> type) {
+    return translated(() -> reply(server.get(path, ServerConnection.TIMEOUT)).list(field, type));
+  }
+
   /** Empty when the server answers that there is no such thing. */
   <T> Optional<T> find(String path, Class<T> type) {
     return translated(
@@ -57,9 +63,9 @@ final class OperatorCalls implements AutoCloseable {
     return post(path, body, reply -> reply.read(type));
   }
 
-  <T> T postBulk(String path, Object body, Class<T> type) {
+  <T> T postBulk(String path, Object body, Function<Reply, T> read) {
     byte[] json = Wire.write(body);
-    return translated(() -> reply(server.post(path, json, BULK_TIMEOUT)).read(type));
+    return translated(() -> read.apply(reply(server.post(path, json, BULK_TIMEOUT))));
   }
 
   void post(String path, Object body) {

@@ -14,6 +14,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.holdfast.model.value.Json;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +65,19 @@ public final class Wire {
       throw new IOException("the answer is null");
     }
     return value;
+  }
+
+  /** A list that a server answered in a field. */
+  public static <T> List<T> answers(byte[] json, String field, Class<T> type) throws IOException {
+    JsonNode list = answer(json, JsonNode.class).get(field);
+    if (list == null || !list.isArray()) {
+      throw new IOException("the answer has no list '" + field + "'");
+    }
+    List<T> values = new ArrayList<>();
+    for (JsonNode each : list) {
+      values.add(ANSWERS.treeToValue(each, type));
+    }
+    return values;
   }
 
   public static <T> T read(JsonNode json, Class<T> type) {

@@ -75,6 +75,7 @@ final class WireMappers {
     JsonMapper.Builder builder =
         JsonMapper.builder(factory)
             .addModule(WireTypes.module())
+            .disable(MapperFeature.AUTO_DETECT_IS_GETTERS)
             .annotationIntrospector(new SnakeCaseNames())
             .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
             .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
@@ -92,6 +93,7 @@ final class WireMappers {
       builder.withCoercionConfig(
           LogicalType.Textual, config -> config.setCoercion(shape, CoercionAction.Fail));
     }
+    WireValues.mixInto(builder);
     return builder.build();
   }
 }

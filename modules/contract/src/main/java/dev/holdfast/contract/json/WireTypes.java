@@ -13,12 +13,17 @@ import com.fasterxml.jackson.databind.deser.std.NumberDeserializers;
 import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.util.AccessPattern;
+import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.function.Function;
@@ -40,11 +45,69 @@ final class WireTypes {
     types.addDeserializer(JobId.class, new JobIdReader());
     types.addSerializer(JobCursor.class, new TextWriter<>(JobCursor.class));
     types.addDeserializer(JobCursor.class, new JobCursorReader());
+    text(types, HealthStatus.class, HealthStatus::text, HealthStatus::of);
+    text(types, LogCursor.class, LogCursor::toString, LogCursor::parse);
+    text(types, Role.class, Role::word, Role::of);
+    text(types, WorkerCommand.Action.class, WorkerCommand.Action::text, WorkerCommand.Action::of);
+    types.addSerializer(Duration.class, new MillisWriter());
+    types.addDeserializer(Duration.class, new MillisReader());
     types.addDeserializer(int.class, wholeInt(int.class, 0));
     types.addDeserializer(Integer.class, wholeInt(Integer.class, null));
     types.addDeserializer(long.class, wholeLong(long.class, 0L));
     types.addDeserializer(Long.class, wholeLong(Long.class, null));
     return types;
+  }
+
+  private static <T> void text(
+      SimpleModule types, Class<T> type, Function<T, String> write, Function<String, T> read) {
+    types.addSerializer(
+        type,
+        new JsonSerializer<T>() {
+          @Override
+          public void serialize(T value, JsonGenerator to, SerializerProvider provider)
+              throws IOException {
+            to.writeString(write.apply(value));
+          }
+        });
+    types.addDeserializer(
+        type,
+        new JsonDeserializer<T>() {
+          @Override
+          public T deserialize(JsonParser from, DeserializationContext context) throws IOException {
+            if (from.currentToken() != JsonToken.VALUE_STRING) {
+              throw MismatchedInputException.from(from, type, "not a text");
+            }
+            return read.apply(from.getText());
+          }
+        });
+  }
+
+  /** Spans of time are numbers of milliseconds. */
+  private static final class MillisWriter extends JsonSerializer<Duration> {
+    @Override
+    public void serialize(Duration value, JsonGenerator to, SerializerProvider provider)
+        throws IOException {
+      to.writeNumber(value.toMillis());
+    }
+  }
+
+  private static final class MillisReader extends JsonDeserializer<Duration> {
+    private final JsonDeserializer<Long> whole = wholeLong(long.class, 0L);
+
+    @Override
+    public Duration deserialize(JsonParser from, DeserializationContext context)
+        throws IOException {
+      return Duration.ofMillis(whole.deserialize(from, context));
+    }
+  }
+
+  /** JSON from the database, which may be nested deeper than what can be sent. */
+  static final class StoredJson extends JsonSerializer<Json> {
+    @Override
+    public void serialize(Json value, JsonGenerator to, SerializerProvider provider)
+        throws IOException {
+      to.writeTree(Wire.tree(value));
+    }
   }
 
   /** JSON inside JSON, as it is. */

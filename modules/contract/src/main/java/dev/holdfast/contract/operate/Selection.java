@@ -29,6 +29,7 @@ public sealed interface Selection {
   record Matching(JobFilter filter, @Nullable JobCursor after) implements Selection {}
 
   /** What can be done to many jobs, and to which of them. */
+  @SuppressWarnings("ImmutableEnumChecker") // The sets are copies that do not change.
   enum Verb {
     CANCEL(JobState.ACTIVE, JobState.ACTIVE, "jobs that have ended cannot be cancelled"),
     RETRY(

@@ -218,10 +218,10 @@ public record JobResource(
       @JsonUnwrapped @Nullable JobResource job,
       @Nullable PendingCommandResource liveControl,
       @Nullable List<EventResource> events,
-      @Nullable List<AttemptResource.Reported> attempts,
+      @Nullable List<AttemptResource> attempts,
       @Nullable List<StepResource> steps,
       @Nullable List<ArtifactResource> artifacts,
-      @Nullable DependenciesResource dependencies) {
+      @Nullable JobDependencies dependencies) {
     public static Detail of(JobDetail detail, Set<JobDetail.Part> parts) {
       PendingCommand pending = detail.pending();
       return new Detail(
@@ -231,7 +231,7 @@ public record JobResource(
               ? detail.events().stream().map(EventResource::of).toList()
               : null,
           parts.contains(JobDetail.Part.ATTEMPTS)
-              ? detail.attempts().stream().map(AttemptResource.Reported::of).toList()
+              ? detail.attempts().stream().map(AttemptResource::of).toList()
               : null,
           parts.contains(JobDetail.Part.STEPS)
               ? detail.steps().stream().map(StepResource::brief).toList()
@@ -239,9 +239,7 @@ public record JobResource(
           parts.contains(JobDetail.Part.ARTIFACTS)
               ? detail.artifacts().stream().map(ArtifactResource::of).toList()
               : null,
-          parts.contains(JobDetail.Part.DEPENDENCIES)
-              ? DependenciesResource.of(detail.dependencies())
-              : null);
+          parts.contains(JobDetail.Part.DEPENDENCIES) ? detail.dependencies() : null);
     }
 
     /** Without the job itself. */
@@ -255,12 +253,10 @@ public record JobResource(
           status,
           liveControl == null ? PendingCommand.NONE : liveControl.pending(),
           orNone(events).stream().map(event -> event.event(status.id())).toList(),
-          orNone(attempts).stream().map(AttemptResource.Reported::toReported).toList(),
+          orNone(attempts).stream().map(AttemptResource::toReported).toList(),
           orNone(steps).stream().map(StepResource::status).toList(),
           orNone(artifacts).stream().map(ArtifactResource::published).toList(),
-          dependencies == null
-              ? new JobDependencies(List.of(), List.of())
-              : dependencies.dependencies());
+          dependencies == null ? new JobDependencies(List.of(), List.of()) : dependencies);
     }
 
     private static <T> List<T> orNone(@Nullable List<T> part) {

@@ -9,7 +9,6 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,10 +27,10 @@ public record QueueResource(
     long waiting,
     long running,
     @Nullable Integer maxRunning,
-    @Nullable Rate rateLimit,
+    @Nullable RateLimit rateLimit,
     @Nullable Instant pausedAt,
     @Nullable Instant workersPausedAt,
-    @Nullable Paused pause,
+    @Nullable Pause pause,
     @Nullable Long oldestDueAgeMs) {
   public QueueResource {
     Wire.present("name", name);
@@ -46,10 +45,10 @@ public record QueueResource(
         queue.waiting(),
         queue.running(),
         queue.maxRunning(),
-        queue.rateLimit() == null ? null : Rate.of(queue.rateLimit()),
+        queue.rateLimit(),
         queue.pausedAt(),
         queue.workersPausedAt(),
-        Paused.of(pause),
+        pause,
         millis(queue.oldest()));
   }
 
@@ -62,7 +61,7 @@ public record QueueResource(
         waiting,
         running,
         maxRunning,
-        rateLimit == null ? null : rateLimit.limit(),
+        rateLimit,
         pausedAt,
         workersPausedAt,
         oldestDueAgeMs == null ? null : Duration.ofMillis(oldestDueAgeMs),
@@ -73,18 +72,6 @@ public record QueueResource(
 
   private static @Nullable Long millis(@Nullable Duration duration) {
     return duration == null ? null : Long.valueOf(duration.toMillis());
-  }
-
-  /** Who has paused something, and why. */
-  @JsonInclude(JsonInclude.Include.ALWAYS)
-  public record Paused(Instant at, @Nullable String by, @Nullable String reason) {
-    public static @Nullable Paused of(@Nullable Pause pause) {
-      return pause == null ? null : new Paused(pause.at(), pause.by(), pause.reason());
-    }
-
-    public Pause pause() {
-      return new Pause(at, by, reason);
-    }
   }
 
   /** What may be said with a pause or its end. */
@@ -99,26 +86,8 @@ public record QueueResource(
     }
   }
 
-  /** How many jobs may start per period. */
-  public record Rate(int starts, long periodMs) {
-    public static Rate of(RateLimit limit) {
-      return new Rate(limit.starts(), limit.period().toMillis());
-    }
-
-    public RateLimit limit() {
-      return new RateLimit(starts, Duration.ofMillis(periodMs));
-    }
-  }
-
   /** The limits of a queue as they are set: one that is absent is lifted. */
-  public record Limits(@Nullable Integer maxRunning, @Nullable Rate rateLimit) {}
-
-  /** All queues. */
-  public record Queues(List<Dispatched> queues) {
-    public Queues {
-      queues = List.copyOf(Wire.present("queues", queues));
-    }
-  }
+  public record Limits(@Nullable Integer maxRunning, @Nullable RateLimit rateLimit) {}
 
   /**
    * A queue with where its tasks are pushed to; null where they are not.
@@ -140,10 +109,7 @@ public record QueueResource(
 
     public QueueOperator.View view() {
       return new QueueOperator.View(
-          queue.status(),
-          queue.pause() == null ? null : queue.pause().pause(),
-          dispatch,
-          Boolean.TRUE.equals(created));
+          queue.status(), queue.pause(), dispatch, Boolean.TRUE.equals(created));
     }
   }
 

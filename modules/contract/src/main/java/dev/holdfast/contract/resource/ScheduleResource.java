@@ -4,8 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.operate.ScheduleOperator;
-import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.ScheduledRun;
@@ -40,10 +39,10 @@ public record ScheduleResource(
     List<Instant> upcoming,
     @Nullable Instant lastFiredAt,
     @Nullable Instant pausedAt,
-    QueueResource.@Nullable Paused pause,
+    @Nullable Pause pause,
     @Nullable String fireError,
     @Nullable JsonNode payload,
-    List<Run> lastRuns) {
+    List<ScheduledRun> lastRuns) {
   private static final int UPCOMING = 5;
 
   public ScheduleResource {
@@ -76,14 +75,14 @@ public record ScheduleResource(
         status.upcoming(UPCOMING),
         status.lastFiredAt(),
         status.pausedAt(),
-        QueueResource.Paused.of(view.pause()),
+        view.pause(),
         status.fireError(),
         Wire.tree(status.payload()),
-        status.lastRuns().stream().map(Run::of).toList());
+        status.lastRuns());
   }
 
   public ScheduleOperator.View view() {
-    return new ScheduleOperator.View(status(), pause == null ? null : pause.pause());
+    return new ScheduleOperator.View(status(), pause);
   }
 
   private ScheduleStatus status() {
@@ -104,36 +103,6 @@ public record ScheduleResource(
         lastFiredAt,
         pausedAt,
         fireError,
-        lastRuns.stream().map(Run::run).toList());
-  }
-
-  /** A job that it enqueued. */
-  @JsonInclude(JsonInclude.Include.ALWAYS)
-  public record Run(
-      JobId id,
-      JobState state,
-      Instant createdAt,
-      @Nullable Instant startedAt,
-      @Nullable Instant finishedAt) {
-    public Run {
-      Wire.present("id", id);
-      Wire.present("state", state);
-      Wire.present("createdAt", createdAt);
-    }
-
-    static Run of(ScheduledRun run) {
-      return new Run(run.id(), run.state(), run.createdAt(), run.startedAt(), run.finishedAt());
-    }
-
-    ScheduledRun run() {
-      return new ScheduledRun(id, state, createdAt, startedAt, finishedAt);
-    }
-  }
-
-  /** All schedules. */
-  public record Schedules(List<ScheduleResource> schedules) {
-    public Schedules {
-      schedules = List.copyOf(Wire.present("schedules", schedules));
-    }
+        lastRuns);
   }
 }

@@ -26,6 +26,7 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.Statistics;
+import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.model.ops.WorkerView;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
@@ -192,7 +193,7 @@ final class Samples {
         5,
         full ? AT : null,
         full ? AT : null,
-        full ? 137 : null,
+        full ? WorkerExit.of(137) : null,
         full ? "killed" : null,
         AT,
         full ? AT : null,

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param pid null if no process could be started
  * @param status STOPPING if it was asked to end, otherwise CRASHED or FAILED
- * @param exitCode null if it had none
+ * @param exit null if it had no code
  */
 public record ProcessExit(
     String supervisor,
@@ -18,5 +18,5 @@ public record ProcessExit(
     @Nullable Instant startedAt,
     Instant endedAt,
     HealthStatus status,
-    @Nullable Integer exitCode,
+    @Nullable WorkerExit exit,
     String reason) {}

@@ -1,7 +1,5 @@
 package dev.holdfast.model.ops;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * What the exit code of a worker process means, and what to do about it.
  *
@@ -94,7 +92,7 @@ public record WorkerExit(int code, String name, String meaning, String hint) {
   }
 
   /** For the screen: {@code 137 (SIGKILL)}. */
-  public static String shown(@Nullable Integer code) {
-    return code == null ? "" : code + " (" + of(code).name() + ")";
+  public String shown() {
+    return code + " (" + name + ")";
   }
 }

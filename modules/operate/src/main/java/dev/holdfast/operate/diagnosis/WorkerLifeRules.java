@@ -52,7 +52,9 @@ final class WorkerLifeRules {
   private static @Nullable Integer exitCodeOfReason(WorkerHealth row) {
     Integer exit = row.exitCode();
     String reason = row.reason();
-    return exit != null && reason != null && reason.contains(WorkerExit.shown(exit)) ? exit : null;
+    return exit != null && reason != null && reason.contains(WorkerExit.of(exit).shown())
+        ? exit
+        : null;
   }
 
   /** A healthy process that reports a problem has a handler that does not stop. */

@@ -2,6 +2,7 @@ package dev.holdfast.queue.health;
 
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.ProcessExit;
+import dev.holdfast.model.ops.WorkerExit;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
@@ -47,13 +48,14 @@ public final class WorkerExits {
   }
 
   private static ProcessExit read(ResultSet row) throws SQLException {
+    Integer code = Rows.intOrNull(row, "exit_code");
     return new ProcessExit(
         row.getString("supervisor"),
         row.getObject("pid", Long.class),
         Rows.instantOrNull(row, "started_at"),
         Rows.instant(row, "ended_at"),
         HealthStatus.of(row.getString("status")),
-        Rows.intOrNull(row, "exit_code"),
+        code == null ? null : WorkerExit.of(code),
         row.getString("reason"));
   }
 }

@@ -4,7 +4,6 @@ import dev.holdfast.contract.json.Fields;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.json.WireException;
 import dev.holdfast.contract.request.JobRequest;
-import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.token.Secrets;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
@@ -71,10 +70,9 @@ public final class EnqueueApi {
         many ? Wire.read(body, Jobs.class).jobs() : List.of(Wire.read(body, JobRequest.class));
     List<Enqueued> enqueued = enqueue(call, many, requests);
     if (!many) {
-      return Answer.json(201, EnqueuedResource.of(enqueued.getFirst()));
+      return Answer.json(201, enqueued.getFirst());
     }
-    return Answer.json(
-        201, new EnqueuedResource.Batch(enqueued.stream().map(EnqueuedResource::of).toList()));
+    return Answer.json(201, Map.of("jobs", enqueued));
   }
 
   private List<Enqueued> enqueue(Call call, boolean many, List<JobRequest> requests) {

@@ -8,7 +8,6 @@ import dev.holdfast.contract.request.BulkRequest;
 import dev.holdfast.contract.request.CancelRequest;
 import dev.holdfast.contract.request.CommandRequest;
 import dev.holdfast.contract.request.JobPatch;
-import dev.holdfast.contract.resource.CancellationResource;
 import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.contract.resource.PendingCommandResource;
 import dev.holdfast.model.job.JobId;
@@ -21,6 +20,7 @@ import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Cancels and retries jobs, one or many; changes, deletes and commands one. */
@@ -60,10 +60,8 @@ public final class JobActionsApi {
   private Answer cancel(Call call) {
     CancelRequest request = call.body(CancelRequest.class, CancelRequest.NONE);
     return Answer.ok(
-        new CancellationResource.Cancellations(
-            jobs(call).cancel(call.id("id"), request.cascades(), why(request.reason())).stream()
-                .map(CancellationResource::of)
-                .toList()));
+        Map.of(
+            "jobs", jobs(call).cancel(call.id("id"), request.cascades(), why(request.reason()))));
   }
 
   private Answer cancelMany(Call call) {

@@ -5,7 +5,6 @@ import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.JobSearch;
 import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.contract.resource.JobResource;
-import dev.holdfast.contract.resource.LogResource;
 import dev.holdfast.contract.resource.StepResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.Patch;
@@ -168,7 +167,7 @@ public final class JobsApi {
 
   private Answer log(Call call) {
     LogCursor after = call.query("cursor").map(LogCursor::parse).orElse(LogCursor.START);
-    return Answer.ok(LogResource.of(jobs(call).log(call.id("id"), after)));
+    return Answer.ok(jobs(call).log(call.id("id"), after));
   }
 
   private Answer step(Call call) {

@@ -3,7 +3,6 @@ package dev.holdfast.server.api;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.operate.KeyOperator;
 import dev.holdfast.contract.request.KeyRequest;
-import dev.holdfast.contract.resource.KeyResource;
 import dev.holdfast.model.ops.ApiKey;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.queue.Admin;
@@ -19,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -59,8 +59,7 @@ public final class KeysApi {
   }
 
   private Answer list(Call call) {
-    return Answer.ok(
-        new KeyResource.Keys(keys(call).list().stream().map(KeyResource::of).toList()));
+    return Answer.ok(Map.of("keys", keys(call).list()));
   }
 
   private Answer create(Call call) {
@@ -104,7 +103,7 @@ public final class KeysApi {
   /** The only answer that contains the secret. */
   private Answer made(KeyOperator.NewKey key) {
     authenticator.forget();
-    return Answer.json(201, KeyResource.Created.of(key));
+    return Answer.json(201, key);
   }
 
   private Answer revoke(Call call) {

@@ -79,9 +79,7 @@ public final class QueuesApi {
   private Answer limit(Call call) {
     String queue = named(call);
     QueueResource.Limits request = call.body(QueueResource.Limits.class);
-    QueueResource.Rate rate = request.rateLimit();
-    return shown(
-        queues(call).limits(queue, request.maxRunning(), rate == null ? null : rate.limit()));
+    return shown(queues(call).limits(queue, request.maxRunning(), request.rateLimit()));
   }
 
   private Answer push(Call call) {

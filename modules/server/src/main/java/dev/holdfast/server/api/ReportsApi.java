@@ -1,7 +1,5 @@
 package dev.holdfast.server.api;
 
-import dev.holdfast.contract.resource.HistoryResource;
-import dev.holdfast.contract.resource.StatisticsResource;
 import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.JobHistory;
@@ -60,7 +58,7 @@ public final class ReportsApi {
   }
 
   private Answer statistics(Call call) {
-    return Answer.ok(StatisticsResource.of(operators.of(call).jobs().statistics()));
+    return Answer.ok(operators.of(call).jobs().statistics());
   }
 
   private Answer history(Call call) {
@@ -71,6 +69,6 @@ public final class ReportsApi {
             call.query("queue").map(Limits::queue).orElse(null),
             call.query("kind").map(Limits::kind).orElse(null),
             null);
-    return Answer.ok(HistoryResource.of(operators.of(call).jobs().history(query)));
+    return Answer.ok(operators.of(call).jobs().history(query));
   }
 }

@@ -2,7 +2,6 @@ package dev.holdfast.server.api;
 
 import dev.holdfast.contract.operate.ScheduleOperator;
 import dev.holdfast.contract.request.ScheduleRequest;
-import dev.holdfast.contract.resource.EnqueuedResource;
 import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.value.Limits;
@@ -12,6 +11,7 @@ import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import java.util.List;
+import java.util.Map;
 
 /** Schedules. They belong to all tenants together. */
 public final class SchedulesApi {
@@ -53,8 +53,7 @@ public final class SchedulesApi {
 
   private Answer list(Call call) {
     return Answer.ok(
-        new ScheduleResource.Schedules(
-            schedules(call).list().stream().map(ScheduleResource::of).toList()));
+        Map.of("schedules", schedules(call).list().stream().map(ScheduleResource::of).toList()));
   }
 
   private Answer set(Call call) {
@@ -72,7 +71,7 @@ public final class SchedulesApi {
   private Answer run(Call call) {
     String name = named(call);
     call.body(JobActionsApi.Nothing.class, new JobActionsApi.Nothing());
-    return Answer.ok(EnqueuedResource.of(schedules(call).run(name)));
+    return Answer.ok(schedules(call).run(name));
   }
 
   private Answer pause(Call call) {

@@ -1,11 +1,10 @@
 package dev.holdfast.server.api;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.holdfast.contract.operate.WorkerOperator;
 import dev.holdfast.contract.resource.QueueResource;
-import dev.holdfast.contract.resource.WorkerCommandResource;
-import dev.holdfast.contract.resource.WorkerExitResource;
 import dev.holdfast.contract.resource.WorkerLogResource;
-import dev.holdfast.contract.resource.WorkerResource;
+import dev.holdfast.contract.resource.WorkersResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.value.Limits;
@@ -14,8 +13,10 @@ import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -65,14 +66,12 @@ public final class WorkersApi {
   }
 
   private Answer list(Call call) {
-    return Answer.ok(
-        WorkerResource.Workers.of(workers(call).list(), call.caller().seesEveryTenant()));
+    return Answer.ok(WorkersResource.of(workers(call).list(), call.caller().seesEveryTenant()));
   }
 
   private Answer exits(Call call) {
     return Answer.ok(
-        WorkerExitResource.Exits.of(
-            workers(call).exits(component(call), supervisor(call).orElse(null))));
+        Map.of("exits", workers(call).exits(component(call), supervisor(call).orElse(null))));
   }
 
   private static String component(Call call) {
@@ -139,7 +138,18 @@ public final class WorkersApi {
   private Answer accepted(
       Call call, @Nullable Boolean workersWerePaused, List<WorkerCommand> commands) {
     return Answer.ok(
-        WorkerCommandResource.Accepted.of(
-            workers(call).list().workersPausedAt(), workersWerePaused, commands));
+        new Accepted(workers(call).list().workersPausedAt(), workersWerePaused, commands));
   }
+
+  /**
+   * The answer to commands to workers.
+   *
+   * @param workersPausedAt since when all workers are paused; null when they are not
+   * @param workersWerePaused whether all workers were paused; only in the answer that resumes them
+   */
+  @JsonInclude(JsonInclude.Include.ALWAYS)
+  record Accepted(
+      @Nullable Instant workersPausedAt,
+      @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Boolean workersWerePaused,
+      List<WorkerCommand> commands) {}
 }

@@ -107,7 +107,7 @@ class SupervisorCommandsTest extends SupervisorFixture {
     assertThat(log()).contains("heard stop", "--- ended: 143 (SIGTERM)");
     assertThat(health.exits().of(TAG, NAME))
         .singleElement()
-        .satisfies(exit -> assertThat(exit.exitCode()).isEqualTo(143));
+        .satisfies(exit -> assertThat(exit.exit().code()).isEqualTo(143));
   }
 
   @Test

@@ -73,7 +73,7 @@ class SupervisorTest extends SupervisorFixture {
         .satisfies(
             exit -> {
               assertThat(exit.pid()).isEqualTo(first.pid());
-              assertThat(exit.exitCode()).isEqualTo(137);
+              assertThat(exit.exit()).isEqualTo(WorkerExit.of(137));
               assertThat(exit.status()).isEqualTo(HealthStatus.CRASHED);
               assertThat(exit.reason()).contains("SIGKILL");
               assertThat(exit.startedAt()).isBefore(exit.endedAt());
