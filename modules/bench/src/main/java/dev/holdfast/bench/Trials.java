@@ -62,11 +62,50 @@ final class Trials {
   /** From the start of a worker to the last settle. */
   Sample worked(String trial, Contender contender, int concurrency, int count, int millis)
       throws Exception {
+    return worked(trial, contender, concurrency, count, millis, () -> {});
+  }
+
+  /** Producers and a worker at once. */
+  List<Sample> flow(Contender contender) throws Exception {
+    contender.clear();
+    int producers = 2;
+    int own = share(contender) / producers;
+    return List.of(
+        worked(
+            "flow",
+            contender,
+            CONCURRENCY,
+            own * producers,
+            0,
+            () ->
+                inParallel(
+                    producers,
+                    producer -> {
+                      for (int done = 0; done < own; done += 100) {
+                        contender.enqueue(producer * own + done, Math.min(100, own - done));
+                      }
+                    })));
+  }
+
+  /** What happens while a worker runs. */
+  private interface Meanwhile {
+    void run() throws Exception;
+  }
+
+  private Sample worked(
+      String trial,
+      Contender contender,
+      int concurrency,
+      int count,
+      int millis,
+      Meanwhile meanwhile)
+      throws Exception {
     Once once = new Once(count);
     Meter.Reading used;
     Meter.Reading start = meter.read(contender);
     AutoCloseable worker = contender.work(concurrency, millis, once::ran);
     try {
+      meanwhile.run();
       once.await();
       while (!contender.isEmpty()) {
         sleep(1);
@@ -78,37 +117,6 @@ final class Trials {
     contender.verify(count);
     once.verify();
     return Sample.rate(trial, contender.name(), count, used);
-  }
-
-  /** Producers and a worker at once. */
-  List<Sample> flow(Contender contender) throws Exception {
-    contender.clear();
-    int producers = 2;
-    int count = share(contender) / producers * producers;
-    Once once = new Once(count);
-    Meter.Reading start = meter.read(contender);
-    AutoCloseable worker = contender.work(CONCURRENCY, 0, once::ran);
-    Meter.Reading used;
-    try {
-      inParallel(
-          producers,
-          producer -> {
-            int own = count / producers;
-            for (int done = 0; done < own; done += 100) {
-              contender.enqueue(producer * own + done, Math.min(100, own - done));
-            }
-          });
-      once.await();
-      while (!contender.isEmpty()) {
-        sleep(1);
-      }
-      used = meter.read(contender).since(start);
-    } finally {
-      worker.close();
-    }
-    contender.verify(count);
-    once.verify();
-    return List.of(Sample.rate("flow", contender.name(), count, used));
   }
 
   /** From the call that enqueues to the handler's first line, one job at a time. */

@@ -20,8 +20,7 @@ public final class Monitor {
 
   private final Database database;
   private final List<String> violations = new ArrayList<>();
-  private final Thread thread = Thread.ofPlatform().daemon().name("monitor").unstarted(this::run);
-  private volatile boolean stopped;
+  private final RepeatedLook looking = new RepeatedLook("monitor", 25, this::look);
   private long looks;
 
   public Monitor(Database database) {
@@ -29,21 +28,8 @@ public final class Monitor {
   }
 
   public Monitor start() {
-    thread.start();
+    looking.start();
     return this;
-  }
-
-  private void run() {
-    while (!stopped) {
-      try {
-        look();
-        Thread.sleep(25);
-      } catch (SQLException away) {
-        // The database is down just now.
-      } catch (InterruptedException end) {
-        return;
-      }
-    }
   }
 
   private void look() throws SQLException {
@@ -55,13 +41,7 @@ public final class Monitor {
   }
 
   public Finding stop() {
-    stopped = true;
-    thread.interrupt();
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    looking.stop();
     synchronized (this) {
       return new Finding("no limit is exceeded in any snapshot", looks, violations);
     }

@@ -21,29 +21,15 @@ public final class Sightings {
 
   private final Database database;
   private final Map<UUID, String> seen = new HashMap<>();
-  private final Thread thread = Thread.ofPlatform().daemon().name("sightings").unstarted(this::run);
-  private volatile boolean stopped;
+  private final RepeatedLook looking = new RepeatedLook("sightings", BETWEEN_MS, this::look);
 
   public Sightings(Database database) {
     this.database = database;
   }
 
   public Sightings start() {
-    thread.start();
+    looking.start();
     return this;
-  }
-
-  private void run() {
-    while (!stopped) {
-      try {
-        look();
-        Thread.sleep(BETWEEN_MS);
-      } catch (SQLException away) {
-        // The database is down just now.
-      } catch (InterruptedException end) {
-        return;
-      }
-    }
   }
 
   void look() throws SQLException {
@@ -51,13 +37,7 @@ public final class Sightings {
   }
 
   public Finding stop() throws SQLException {
-    stopped = true;
-    thread.interrupt();
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    looking.stop();
     return finding();
   }
 
