@@ -6,7 +6,7 @@ import dev.holdfast.model.value.Codec;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.worker.steps.Budgets;
 import dev.holdfast.worker.steps.ReceivedCommands;
-import dev.holdfast.worker.steps.RedirectException;
+import dev.holdfast.worker.steps.StepEnd;
 import dev.holdfast.worker.steps.StepLoop;
 import dev.holdfast.workspace.git.Git;
 import java.io.IOException;
@@ -97,12 +97,14 @@ public final class WorkspaceRun {
     while (index <= last) {
       WorkspaceStep step = new WorkspaceStep(scope, index, history, workspace);
       step.showProgress();
-      try {
-        loop.run(step, budgets);
-        index++;
-      } catch (RedirectException elsewhere) {
-        index = scope.job().indexOf(elsewhere.recovery().stepId());
-      }
+      index =
+          switch (loop.run(step, budgets)) {
+            case StepEnd.Done<WorkspaceStep.Outcome>(var outcome) -> index + 1;
+            case StepEnd.Elsewhere<WorkspaceStep.Outcome>(var wanted) ->
+                scope.job().indexOf(wanted.stepId());
+            // Its own workspace is reset instead.
+            case StepEnd.Anew<WorkspaceStep.Outcome>() -> index;
+          };
     }
     workspace.writeMissingPatches(last);
     scope.host().progress(100, "done");

@@ -9,6 +9,7 @@ import dev.holdfast.worker.steps.FailureClass;
 import dev.holdfast.worker.steps.Step;
 import dev.holdfast.worker.steps.StepAttempt;
 import dev.holdfast.worker.steps.StepException;
+import dev.holdfast.worker.steps.StepWorkspace;
 import dev.holdfast.worker.steps.Strategy;
 import dev.holdfast.workspace.git.Changes;
 import dev.holdfast.workspace.git.GitException;
@@ -27,7 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One step of a workspace job: a program that runs in the job's workspace. */
-final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
+final class WorkspaceStep
+    implements Step<WorkspaceStep.Outcome>, StepWorkspace<WorkspaceStep.Outcome> {
   private static final Logger log = LoggerFactory.getLogger(WorkspaceStep.class);
 
   /** What an attempt has made. */
@@ -86,10 +88,9 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
     return scope.job().indexOf(other) < index;
   }
 
-  /** Before each attempt, what is in the workspace is looked at. */
   @Override
-  public boolean isPrepared() {
-    return false;
+  public Optional<StepWorkspace<Outcome>> workspace() {
+    return Optional.of(this);
   }
 
   @Override
@@ -193,7 +194,7 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
   }
 
   @Override
-  public boolean isWorkspaceLost() {
+  public boolean isLost() {
     return workspace.isLost();
   }
 
@@ -237,7 +238,7 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
   public Left left() {
     Optional<Workspace> open = workspace.current();
     if (open.isEmpty()) {
-      return new Left(null, List.of());
+      return Left.NOTHING;
     }
     try {
       Changes changes = open.get().changes(scope.site().patchBytes());
@@ -245,7 +246,7 @@ final class WorkspaceStep implements Step<WorkspaceStep.Outcome> {
       return new Left(changes.diffHash(), changes.changedFiles());
     } catch (IOException | CancellationException unknown) {
       log.info("step {}: its changes could not be read: {}", task.id(), scrubbed(unknown));
-      return new Left(null, List.of());
+      return Left.NOTHING;
     }
   }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Plants a fault and lets its tool look for it, within bounds. */
 public final class PlantedSearch {
-  private static final int MOST_SEEDS = 400;
+  private static final int MOST_SEEDS = 1_000;
 
   private final Path checkout;
 

@@ -1,15 +1,13 @@
 package dev.holdfast.worker.attempt;
 
 import dev.holdfast.model.attempt.StepStatus;
-import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.worker.steps.Budgets;
-import dev.holdfast.worker.steps.RedirectException;
 import dev.holdfast.worker.steps.Step;
-import java.time.Instant;
+import dev.holdfast.worker.steps.StepEnd;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -20,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * result is read from the checkpoint, by whichever attempt comes to it, on whichever worker.
  *
  * <p>A hard reset calls the handler again, from its first line, past the checkpoints: the state of
- * such a step is that of the handler's code.
+ * such a step is that of the handler's code. That this is to happen is kept here; what is thrown
+ * only leaves the handler, and one that catches it gets it again from its next step.
  */
 final class CodeSteps {
   private static final Json NOTHING = new Json("null");
@@ -28,19 +27,18 @@ final class CodeSteps {
   private final Codec codec;
   private final AttemptSteps steps;
   private final Set<String> begun = new HashSet<>();
-  private @Nullable Instant begunAnewFor;
-  private boolean again;
+  private @Nullable String anew;
 
   CodeSteps(Codec codec, AttemptSteps steps) {
     this.codec = codec;
     this.steps = steps;
   }
 
-  /** Ends the handler, to call it again. */
-  static final class AgainException extends RuntimeException {
+  /** Leaves the handler. An error, because handlers may well catch the exceptions of a step. */
+  private static final class LeaveHandlerError extends Error {
     private static final long serialVersionUID = 1L;
 
-    AgainException(String why) {
+    LeaveHandlerError(String why) {
       super(why, null, false, false);
     }
   }
@@ -52,11 +50,11 @@ final class CodeSteps {
     if (before.isDone() && !steps.isAskedFor(before)) {
       return decoded(before.checkpoint(), type);
     }
-    try {
-      return steps.loop().run(new CodeStep<>(before, body), budgets);
-    } catch (RedirectException elsewhere) {
-      throw again(elsewhere.recovery());
-    }
+    return switch (steps.loop().run(new CodeStep<>(before, body), budgets)) {
+      case StepEnd.Done<T>(var result) -> result;
+      case StepEnd.Elsewhere<T>(var wanted) -> throw leave(wanted.action().text());
+      case StepEnd.Anew<T>() -> throw leave("hard reset");
+    };
   }
 
   @SuppressWarnings("NullAway") // A step without a result has none to decode.
@@ -65,6 +63,9 @@ final class CodeSteps {
   }
 
   private synchronized StepStatus begin(String id) {
+    if (anew != null) {
+      throw new LeaveHandlerError(anew);
+    }
     StepStatus before = steps.status(id);
     if (!begun.add(id)) {
       throw new IllegalStateException(
@@ -75,17 +76,16 @@ final class CodeSteps {
 
   /** Whether the handler is to be called again; checked when it has ended, however it did. */
   synchronized boolean beginsAgain() {
-    boolean wanted = again;
-    again = false;
+    boolean wanted = anew != null;
+    anew = null;
     begun.clear();
     return wanted;
   }
 
-  private synchronized AgainException again(@Nullable Recovery wanted) {
-    again = true;
-    begunAnewFor = wanted == null ? null : wanted.updatedAt();
+  private synchronized LeaveHandlerError leave(String why) {
+    anew = why;
     steps.load();
-    return new AgainException(wanted == null ? "hard reset" : wanted.action().text());
+    return new LeaveHandlerError(why);
   }
 
   private final class CodeStep<T extends @Nullable Object> implements Step<T> {
@@ -125,15 +125,7 @@ final class CodeSteps {
     @Override
     public Saved save(T result, int attempt) {
       Json json = result == null ? NOTHING : Limits.result(codec.encode(result));
-      return new Saved(json, null, left());
-    }
-
-    @Override
-    public void hardReset() {
-      Recovery wanted = steps.commands().pending().orElse(null);
-      if (wanted == null || !wanted.updatedAt().equals(begunAnewFor)) {
-        throw again(wanted);
-      }
+      return new Saved(json, null, Left.NOTHING);
     }
   }
 }

@@ -2,6 +2,9 @@ package dev.holdfast.worker.steps;
 
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.value.Plural;
 import java.util.List;
 import java.util.function.Predicate;
@@ -112,5 +115,27 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
       alike++;
     }
     return alike;
+  }
+
+  /**
+   * How the job fails whose step cannot be healed here: back to the queue, or for good.
+   *
+   * @param lastLines what it printed last, kept where other failures have their stack trace
+   */
+  FailedException failure(String step, String message, String lastLines) {
+    FailureCategory category =
+        switch (failureClass) {
+          case TRANSIENT_RUNTIME -> FailureCategory.USER_CODE;
+          case STUCK_NO_PROGRESS -> FailureCategory.TIMEOUT;
+          case DETERMINISTIC_CONTRACT -> FailureCategory.DATA_QUALITY;
+          case DETERMINISTIC_POLICY, DETERMINISTIC_REPO -> FailureCategory.CONFIGURATION;
+        };
+    return new FailedException(
+        new Failure(
+            category,
+            failureClass.name(),
+            "step '%s': %s: %s".formatted(step, because, message),
+            lastLines.isEmpty() ? null : lastLines,
+            strategy == Strategy.QUEUE_RETRY));
   }
 }

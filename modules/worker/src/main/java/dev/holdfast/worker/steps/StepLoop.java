@@ -1,14 +1,26 @@
 package dev.holdfast.worker.steps;
 
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.command.PendingCommand.Recovery;
+import dev.holdfast.model.value.Text;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings the steps of one attempt to their end, one after another. {@link StepRunner} is one of
- * them; this keeps what outlives it: the job's resets, and how each step failed last.
+ * Brings the steps of one attempt of a job to their end, one after another, and each of them
+ * attempt after attempt: run with timers, save on success, otherwise redact, sign, classify and
+ * decide. {@link Decision} says what comes next; this carries it out. What an attempt needs is made
+ * ready before, and apart from it. Cancellation interrupts it at any point; pauses and takeovers
+ * take effect before an attempt begins.
  */
 public final class StepLoop {
   public static final String ATTEMPTS = "task.self_heal.attempts_total";
@@ -19,12 +31,13 @@ public final class StepLoop {
   public static final String IDLE_TIMEOUTS = "task.step.idle_timeout_total";
   public static final String NO_PROGRESS = "task.step.no_progress_total";
 
-  final Duration grace;
-  final Journal journal;
-  final ReceivedCommands commands;
-  final UnaryOperator<String> redact;
-  final Map<String, Step.Failed> lastFailures = new ConcurrentHashMap<>();
+  private final Duration grace;
+  private final Journal journal;
+  private final ReceivedCommands commands;
+  private final UnaryOperator<String> redact;
+  private final Map<String, Step.Failed> lastFailures = new ConcurrentHashMap<>();
   private volatile @Nullable StepAttempt<?> running;
+  private volatile @Nullable Instant resetFor;
   private int resets;
   private boolean begun;
 
@@ -61,30 +74,268 @@ public final class StepLoop {
   /**
    * @throws dev.holdfast.model.job.FailedException when it cannot be healed here
    * @throws UnpreparedException when what the step needs cannot be had now
-   * @throws RedirectException when an operator wants to continue at another step
    * @throws InterruptedException when the job is to stop
    */
-  public <T extends @Nullable Object> T run(Step<T> step, Budgets budgets)
+  public <T extends @Nullable Object> StepEnd<T> run(Step<T> step, Budgets budgets)
       throws InterruptedException {
-    return new StepRunner<>(this, step, budgets).run();
+    StepProgress<T> at =
+        new StepProgress<>(
+            step, budgets, new StepRecord(journal, step), lastFailures.get(step.id()));
+    while (true) {
+      PendingCommand asked = awaitNotHeld(at);
+      Decision.Opening opening = opening(step, asked);
+      Recovery wanted = asked.recovery();
+      StepEnd<T> leaving = wanted == null ? null : leaving(at, opening, wanted);
+      if (leaving != null) {
+        return leaving;
+      }
+      Body<T> body =
+          opening == Decision.Opening.ACCEPT && wanted != null
+              ? retry -> accepted(at, wanted)
+              : prepared(at, wanted);
+      if (body == null) {
+        continue;
+      }
+      Step.Retry retry = begun(at, opening, wanted);
+      StepEnd<T> end = attempt(at, () -> body.run(retry));
+      if (end != null) {
+        return end;
+      }
+    }
   }
 
-  void running(@Nullable StepAttempt<?> attempt) {
-    running = attempt;
+  /** What an attempt does. */
+  private interface Body<T extends @Nullable Object> {
+    T run(Step.Retry retry) throws Exception;
   }
 
-  /** Whether this attempt of the job has begun no step so far. */
-  boolean beginsFirst() {
+  // ---- before an attempt
+
+  /** Waits while an operator holds the job, and acknowledges that no attempt runs. */
+  private PendingCommand awaitNotHeld(StepProgress<?> at) throws InterruptedException {
+    StepWorkspace<?> workspace = at.workspace;
+    CommandAction acknowledged = null;
+    Optional<String> untouched = Optional.empty();
+    while (true) {
+      CommandAction known = acknowledged;
+      PendingCommand asked =
+          commands.await(
+              now -> opening(at.step, now) != Decision.Opening.WAIT || now.hold() != known);
+      acknowledged = asked.hold();
+      if (acknowledged == null) {
+        if (workspace != null && untouched.isPresent()) {
+          at.operators = at.operators.changing(workspace.changedSince(untouched.get()));
+        }
+        return asked;
+      }
+      Path place = null;
+      if (acknowledged == CommandAction.TAKEOVER && workspace != null) {
+        // Before the operator learns where the workspace is: later changes are the operator's.
+        untouched = untouched.or(workspace::snapshot);
+        workspace.handedOver();
+        place = workspace.place().orElse(null);
+      }
+      at.record.held(at.attempt, acknowledged, place);
+    }
+  }
+
+  private static Decision.Opening opening(Step<?> step, PendingCommand asked) {
+    return Decision.before(asked, step.id(), step::comesAfter);
+  }
+
+  /** Whether the operator wants something that is not done in this step. */
+  private <T extends @Nullable Object> @Nullable StepEnd<T> leaving(
+      StepProgress<T> at, Decision.Opening opening, Recovery wanted) {
+    StepWorkspace<T> workspace = at.workspace;
+    if (opening == Decision.Opening.ELSEWHERE) {
+      if (workspace == null) {
+        // On its way there the caller begins anew; it need not do so once more.
+        resetFor = wanted.updatedAt();
+      }
+      return new StepEnd.Elsewhere<>(wanted);
+    }
+    if (opening == Decision.Opening.RESET && !wanted.updatedAt().equals(resetFor)) {
+      resetFor = wanted.updatedAt();
+      if (workspace == null) {
+        return new StepEnd.Anew<>();
+      }
+      workspace.hardReset();
+    }
+    return null;
+  }
+
+  /** The attempt that begins next; null when an operator has come between. */
+  private <T extends @Nullable Object> @Nullable Body<T> prepared(
+      StepProgress<T> at, @Nullable Recovery known) throws InterruptedException {
+    StepWorkspace<T> workspace = at.workspace;
+    if (workspace == null) {
+      return at.step::attempt;
+    }
+    StepAttempt<Boolean> preparing =
+        StepAttempt.start(
+            "step-" + at.step.id() + "-preparation",
+            () ->
+                StepAttempt.withTimersPaused(
+                    () -> {
+                      workspace.prepare();
+                      return true;
+                    }),
+            at.budgets,
+            Optional::empty);
+    return switch (awaitStoppable(at, preparing, asked -> !asked.equals(known))) {
+      case StepAttempt.End.Done<Boolean>(var done) -> at.step::attempt;
+      case StepAttempt.End.Stopped<Boolean>(var why) -> null;
+      case StepAttempt.End.Threw<Boolean>(var thrown)
+          when thrown instanceof PausedDuringRebuildException ->
+          null;
+      case StepAttempt.End.Threw<Boolean>(var thrown)
+          when thrown instanceof Exception permanent && !Classifier.of(permanent).isRetryable() ->
+          // The step's failure: the attempt that begins now has it.
+          retry -> {
+            throw permanent;
+          };
+      case StepAttempt.End.Threw<Boolean>(var thrown) ->
+          throw new UnpreparedException(
+              Text.excerpt(
+                  redact.apply(StepFailure.thrown(thrown).message()), Summary.MOST_MESSAGE));
+    };
+  }
+
+  private static <T extends @Nullable Object> T accepted(StepProgress<T> at, Recovery by)
+      throws Exception {
+    if (at.workspace == null) {
+      throw new StepException(
+          FailureClass.DETERMINISTIC_CONTRACT,
+          "step '%s' has no workspace, so it cannot be done by hand".formatted(at.step.id()));
+    }
+    return at.workspace.accept(by);
+  }
+
+  /** An attempt begins, maybe because an operator wants it. */
+  private Step.Retry begun(
+      StepProgress<?> at, Decision.Opening opening, @Nullable Recovery wanted) {
+    Recovery handled = opening == Decision.Opening.BEGIN ? null : wanted;
+    boolean reset = opening == Decision.Opening.RESET;
+    if (handled != null) {
+      at.failed.clear();
+      if (reset) {
+        at.forgetFailures();
+        at.operators = at.operators.inNewWorkspace();
+        lastFailures.remove(at.step.id());
+      }
+      commands.markHandled(handled);
+    }
+    at.operators = at.operators.asking(commands.takeRequests());
+    at.attempt++;
     boolean first = !begun;
     begun = true;
-    return first;
+    at.record.began(at.attempt, handled, reset, at.resumed(first, reset).orElse(null));
+    return at.retry();
   }
 
-  int resets() {
-    return resets;
+  // ---- an attempt
+
+  /** Null when another one follows. */
+  private <T extends @Nullable Object> @Nullable StepEnd<T> attempt(
+      StepProgress<T> at, Callable<T> body) throws InterruptedException {
+    StepWorkspace<T> workspace = at.workspace;
+    Instant from = Instant.now();
+    long begunAt = System.nanoTime();
+    StepAttempt<T> attempt =
+        StepAttempt.start(
+            "step-" + at.step.id() + "-" + at.attempt,
+            body,
+            at.budgets,
+            () -> workspace == null ? Optional.empty() : workspace.lastChange());
+    StepAttempt.End<T> end;
+    try {
+      end = awaitStoppable(at, attempt, any -> true);
+    } catch (InterruptedException stopped) {
+      at.record.interrupted(at.attempt, Duration.ofNanos(System.nanoTime() - begunAt));
+      throw stopped;
+    }
+    Duration took = Duration.ofNanos(System.nanoTime() - begunAt);
+    return switch (end) {
+      case StepAttempt.End.Done<T>(var result) -> {
+        Step.Saved saved = at.step.save(result, at.attempt);
+        at.record.done(at.attempt, saved, from, took, lastFailures.remove(at.step.id()));
+        yield new StepEnd.Done<>(result);
+      }
+      case StepAttempt.End.Stopped<T>(var why) when why == StepAttempt.Stop.OPERATOR -> {
+        at.record.stopped(at.attempt, took);
+        yield null;
+      }
+      case StepAttempt.End.Stopped<T>(var why) -> {
+        boolean wall = why == StepAttempt.Stop.WALL_TIMEOUT;
+        yield failed(
+            at,
+            StepFailure.timedOut(wall, attempt.isLeftBehind(), at.budgets),
+            took,
+            wall ? WALL_TIMEOUTS : IDLE_TIMEOUTS);
+      }
+      case StepAttempt.End.Threw<T>(var thrown) ->
+          failed(at, StepFailure.thrown(thrown), took, null);
+    };
   }
 
-  void countReset() {
-    resets++;
+  private <R extends @Nullable Object> StepAttempt.End<R> awaitStoppable(
+      StepProgress<?> at, StepAttempt<R> attempt, Predicate<Recovery> isNews)
+      throws InterruptedException {
+    running = attempt;
+    Runnable forget =
+        commands.whenUrgent(
+            wanted -> isNews.test(wanted) && wanted.concerns(at.step.id(), at.step::comesAfter),
+            attempt::stopForOperator);
+    try {
+      return attempt.await(grace.toNanos());
+    } finally {
+      forget.run();
+      running = null;
+    }
+  }
+
+  // ---- after a failed attempt
+
+  private <T extends @Nullable Object> @Nullable StepEnd<T> failed(
+      StepProgress<T> at, StepFailure how, Duration took, @Nullable String timeout) {
+    StepWorkspace<T> workspace = at.workspace;
+    Step.Left left = workspace == null ? Step.Left.NOTHING : workspace.left();
+    FailedAttempt failure =
+        new FailedAttempt(
+            at.attempt, how.failureClass(), Signature.of(how.text(), redact), left.diffHash());
+    at.failed.add(failure);
+    Decision decision =
+        workspace != null && workspace.isLost()
+            ? Decision.withoutWorkspace(failure, resets, at.budgets)
+            : Decision.after(at.failed, resets, at.budgets);
+    FailedAttempt judged = failure.as(decision.failureClass());
+    String message = redact.apply(how.message());
+    String lastLines = redact.apply(how.lastLines());
+    String summary = Summary.of(message, lastLines);
+    if (workspace != null) {
+      workspace.failed(judged, summary, decision.strategy());
+    }
+    at.record.failed(judged, decision, message, summary, took, at.last);
+    if (timeout != null) {
+      at.record.timedOut(timeout, decision);
+    }
+    Step.Failed last = new Step.Failed(judged, summary, left.changedFiles(), decision.strategy());
+    at.last = last;
+    lastFailures.put(at.step.id(), last);
+    return switch (decision.strategy()) {
+      case SOFT_RESET -> null;
+      case HARD_RESET -> {
+        resets++;
+        if (workspace == null) {
+          yield new StepEnd.Anew<>();
+        }
+        at.beginsInNewWorkspace();
+        workspace.hardReset();
+        yield null;
+      }
+      case QUEUE_RETRY, FAIL ->
+          throw decision.failure(
+              at.step.id(), Text.excerpt(message, Summary.MOST_MESSAGE), lastLines);
+    };
   }
 }

@@ -16,6 +16,8 @@ import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.handler.UnknownKind;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
 /** How handlers end, and how their attempts are settled. */
@@ -228,5 +230,33 @@ class AttemptExecutorTest extends AttemptExecutorFixture {
             });
     assertThat(failure.toString()).contains("the key was ***").doesNotContain(Samples.SECRET);
     assertThat(source.allReported()).contains(new Report.Log(job.lease(), 1, "the key is ***\n"));
+  }
+
+  @Test
+  void a_handler_that_catches_a_hard_reset_gets_no_further_before_it_begins_again() {
+    List<String> ran = new CopyOnWriteArrayList<>();
+    TestHost.End end =
+        end(
+            host.run(
+                job,
+                (payload, context) -> {
+                  try {
+                    context.step("flaky", () -> fail(ran));
+                  } catch (Throwable caught) {
+                    ran.add("caught");
+                  }
+                  context.step("next", () -> ran.add("next"));
+                  return null;
+                }));
+    assertThat(end.settlement()).isEqualTo(new Settlement.Succeed(job.lease(), null));
+    assertThat(ran).containsExactly("flaky", "flaky", "caught", "flaky", "next");
+  }
+
+  /** Twice alike, which is no progress: then a hard reset follows. */
+  private static void fail(List<String> ran) {
+    ran.add("flaky");
+    if (ran.size() <= 2) {
+      throw new IllegalStateException("the index is locked");
+    }
   }
 }

@@ -11,6 +11,7 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -116,12 +117,33 @@ class StepLoopCommandsTest extends StepLoopFixture {
   }
 
   @Test
-  void a_command_for_another_step_redirects_there_with_all_earlier_commands() {
+  void a_hard_reset_by_an_operator_without_a_workspace_is_left_to_the_caller_once()
+      throws Exception {
+    commands.onCommand(asked(CommandAction.HARD_RESET_STEP, "embed"));
+    StepLoop loop = loop();
+    Step<String> code = step(() -> "made", false);
+    assertThat(loop.run(code, budgets)).isEqualTo(new StepEnd.Anew<String>());
+    assertThat(tries).hasValue(0);
+    assertThat(done(loop.run(code, budgets))).isEqualTo("made");
+    assertThat(journal.events())
+        .containsExactly("resume.from_step", "control.recovery.ack", "started", "finished");
+  }
+
+  @Test
+  void a_step_without_a_workspace_cannot_be_done_by_hand() {
+    commands.onCommand(asked(CommandAction.ACCEPT_STEP, "embed"));
+    assertThatThrownBy(() -> loop().run(step(() -> "made", false), budgets))
+        .hasMessageContaining("has no workspace");
+    assertThat(tries).hasValue(0);
+  }
+
+  @Test
+  void a_command_for_another_step_redirects_there_with_all_earlier_commands() throws Exception {
     commands.onCommand(held(CommandAction.PAUSE, "the file was cut off"));
     commands.onCommand(asked(CommandAction.RESUME_FROM_STEP, "download"));
-    assertThatThrownBy(() -> loop().run(step(() -> "made"), budgets))
-        .isInstanceOf(RedirectException.class)
-        .hasMessage("resume_from_step download");
+    PendingCommand wanted = asked(CommandAction.RESUME_FROM_STEP, "download");
+    assertThat(loop().run(step(() -> "made"), budgets))
+        .isEqualTo(new StepEnd.Elsewhere<String>(Objects.requireNonNull(wanted.recovery())));
     assertThat(tries).hasValue(0);
     assertThat(commands.takeRequests())
         .containsExactly(new Step.Request(CommandAction.PAUSE, "bob", "the file was cut off"));
@@ -130,7 +152,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
   @Test
   void a_command_for_a_later_step_is_pending_until_that_step() throws Exception {
     commands.onCommand(asked(CommandAction.RETRY_STEP, "upload"));
-    assertThat(loop().run(step(() -> "made"), budgets)).isEqualTo("made");
+    assertThat(run(() -> "made")).isEqualTo("made");
     assertThat(commands.pending()).isPresent();
   }
 
@@ -186,7 +208,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
 
   private void complete(CompletableFuture<String> result, Step<String> step) {
     try {
-      result.complete(loop().run(step, budgets));
+      result.complete(done(loop().run(step, budgets)));
     } catch (Throwable thrown) {
       result.completeExceptionally(thrown);
     }

@@ -2,14 +2,19 @@ package dev.holdfast.worker.steps;
 
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.command.PendingCommand.Recovery;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /** A step with scripted attempts, and a journal in memory. */
 abstract class StepLoopFixture {
@@ -94,7 +99,24 @@ abstract class StepLoopFixture {
         text -> text.replace(SECRET, "***"));
   }
 
+  /** The result, of a step that ends where it began. */
+  static String done(StepEnd<String> end) {
+    if (end instanceof StepEnd.Done<String>(var result)) {
+      return result;
+    }
+    throw new AssertionError("not done: " + end);
+  }
+
+  String run(Callable<String> body) throws InterruptedException {
+    return done(loop().run(step(body), budgets));
+  }
+
+  /** With a workspace of which only the resets are noticed. */
   Step<String> step(Callable<String> body) {
+    return step(body, true);
+  }
+
+  Step<String> step(Callable<String> body, boolean inWorkspace) {
     return new Step<>() {
       @Override
       public String id() {
@@ -125,13 +147,69 @@ abstract class StepLoopFixture {
 
       @Override
       public Saved save(String result, int attempt) {
-        return new Saved(new Json("\"" + result + "\""), null, left());
+        return new Saved(new Json("\"" + result + "\""), null, Left.NOTHING);
       }
 
       @Override
-      public void hardReset() {
-        resets.incrementAndGet();
+      public Optional<StepWorkspace<String>> workspace() {
+        return inWorkspace ? Optional.of(new CountedResets()) : Optional.empty();
       }
     };
+  }
+
+  private final class CountedResets implements StepWorkspace<String> {
+    @Override
+    public void prepare() {}
+
+    @Override
+    public String accept(Recovery by) {
+      return "by hand";
+    }
+
+    @Override
+    public Step.Left left() {
+      return Step.Left.NOTHING;
+    }
+
+    @Override
+    public Optional<Instant> lastChange() {
+      return Optional.empty();
+    }
+
+    @Override
+    public boolean isLost() {
+      return false;
+    }
+
+    @Override
+    public Optional<Path> place() {
+      return Optional.empty();
+    }
+
+    @Override
+    public void handedOver() {}
+
+    @Override
+    public Optional<String> snapshot() {
+      return Optional.empty();
+    }
+
+    @Override
+    public List<String> changedSince(String snapshot) {
+      return List.of();
+    }
+
+    @Override
+    public Step.@Nullable Failed before() {
+      return null;
+    }
+
+    @Override
+    public void failed(FailedAttempt failure, String summary, Strategy next) {}
+
+    @Override
+    public void hardReset() {
+      resets.incrementAndGet();
+    }
   }
 }

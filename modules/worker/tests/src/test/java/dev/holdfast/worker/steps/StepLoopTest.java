@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class StepLoopTest extends StepLoopFixture {
   @Test
   void a_step_that_succeeds_runs_once_and_stores_its_checkpoint() throws Exception {
-    assertThat(loop().run(step(() -> "made"), budgets)).isEqualTo("made");
+    assertThat(done(loop().run(step(() -> "made"), budgets))).isEqualTo("made");
     assertThat(journal.events()).containsExactly("resume.from_step", "started", "finished");
     Report.Step last = journal.lines.getLast();
     assertThat(last.state()).isEqualTo(StepState.DONE);
@@ -40,7 +40,7 @@ class StepLoopTest extends StepLoopFixture {
               }
               return "made";
             });
-    assertThat(loop().run(flaky, budgets)).isEqualTo("made");
+    assertThat(done(loop().run(flaky, budgets))).isEqualTo("made");
     assertThat(journal.events())
         .containsExactly(
             "resume.from_step", "started", "failed", "self_heal.triggered", "started", "finished");
@@ -118,7 +118,7 @@ class StepLoopTest extends StepLoopFixture {
               }
               return "made";
             });
-    assertThat(loop().run(stuck, budgets)).isEqualTo("made");
+    assertThat(done(loop().run(stuck, budgets))).isEqualTo("made");
     assertThat(resets).hasValue(1);
     assertThat(journal.counted)
         .contains(
@@ -155,6 +155,25 @@ class StepLoopTest extends StepLoopFixture {
   }
 
   @Test
+  void a_hard_reset_without_a_workspace_is_left_to_the_caller() throws Exception {
+    StepLoop loop = loop();
+    Step<String> stuck =
+        step(
+            () -> {
+              if (tries.get() <= 2) {
+                throw new IllegalStateException("the index is locked");
+              }
+              return "made";
+            },
+            false);
+    assertThat(loop.run(stuck, budgets)).isEqualTo(new StepEnd.Anew<String>());
+    assertThat(journal.events()).endsWith("failed", "self_heal.escalated");
+    assertThat(done(loop.run(stuck, budgets))).isEqualTo("made");
+    assertThat(journal.all(EventType.RESUME_FROM_STEP).getLast())
+        .containsEntry("strategy", "hard_reset");
+  }
+
+  @Test
   void a_deterministic_failure_fails_at_once_with_its_reason() {
     assertThatThrownBy(
             () ->
@@ -187,7 +206,7 @@ class StepLoopTest extends StepLoopFixture {
               }
               return "made";
             });
-    assertThat(loop().run(hanging, budgets)).isEqualTo("made");
+    assertThat(done(loop().run(hanging, budgets))).isEqualTo("made");
     assertThat(journal.counted)
         .contains(
             StepLoop.IDLE_TIMEOUTS + "{class=stuck_no_progress, strategy=soft_reset}",
@@ -210,7 +229,7 @@ class StepLoopTest extends StepLoopFixture {
               }
               return "made";
             });
-    assertThat(loop.run(busy, budgets)).isEqualTo("made");
+    assertThat(done(loop.run(busy, budgets))).isEqualTo("made");
     assertThat(journal.counted)
         .contains(StepLoop.WALL_TIMEOUTS + "{class=stuck_no_progress, strategy=soft_reset}")
         .noneMatch(metric -> metric.startsWith(StepLoop.IDLE_TIMEOUTS));
@@ -242,7 +261,7 @@ class StepLoopTest extends StepLoopFixture {
               return "made by " + mine;
             });
     try {
-      results.add(loop.run(stubborn, budgets));
+      results.add(done(loop.run(stubborn, budgets)));
     } finally {
       end.countDown();
     }
