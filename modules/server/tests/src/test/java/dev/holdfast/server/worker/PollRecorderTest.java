@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(DatabaseExtension.class)
 class PollRecorderTest {
-  private static final List<Line> MAIL = List.of(new Line("mail", null));
+  private static final List<Line> MAIL = List.of(new Line("mail", Tenant.ANY));
   private static final Duration WAIT = Duration.ofSeconds(30);
 
   private final TestDatabase db;

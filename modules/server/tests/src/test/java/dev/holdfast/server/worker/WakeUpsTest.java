@@ -4,6 +4,7 @@ import static dev.holdfast.testkit.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.notify.DatabaseSubscription;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.http.ClientWatch;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 public class WakeUpsTest extends ServerTest {
   private static final Duration LONG = Duration.ofSeconds(30);
-  private static final Line LINE = new Line(QUEUE, null);
+  private static final Line LINE = new Line(QUEUE, Tenant.ANY);
 
   private final DatabaseSubscription subscription =
       holdfast.store().notifier().subscribeToDatabase();
