@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openqa.selenium.chrome.ChromeDriver;
@@ -134,7 +135,8 @@ final class PaintTrials {
     for (int i = 0; i < TIMES; i++) {
       browser.get("about:blank");
       browser.get(server + "/" + address.getFirst());
-      List<?> times = (List<?>) browser.executeAsyncScript(SHOWN, address.getLast());
+      List<?> times =
+          (List<?>) Objects.requireNonNull(browser.executeAsyncScript(SHOWN, address.getLast()));
       paints[i] = ((Number) times.get(0)).doubleValue();
       shown[i] = ((Number) times.get(1)).doubleValue();
     }

@@ -90,7 +90,6 @@ public record JobSearch(
   /** A filter in words; an end that is a job and not a time is left out. */
   public static JobSearch of(JobFilter filter) {
     JobCursor before = filter.before();
-    boolean isTime = before != null && before.equals(JobCursor.at(before.createdAt()));
     String search = SearchSyntax.text(filter.content().text(null));
     return new JobSearch(
         filter.states().isEmpty()
@@ -108,7 +107,9 @@ public record JobSearch(
         search.isEmpty() ? null : search,
         filter.content().text(),
         filter.from() == null ? null : filter.from().createdAt().toString(),
-        isTime ? before.createdAt().toString() : null);
+        before != null && before.equals(JobCursor.at(before.createdAt()))
+            ? before.createdAt().toString()
+            : null);
   }
 
   /** As parameters of a request, without those that are not given. */

@@ -23,6 +23,7 @@ import dev.holdfast.server.routing.Route;
 import java.time.InstantSource;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -162,7 +163,9 @@ public final class JobsApi {
   }
 
   private Answer dependencies(Call call) {
-    return Answer.ok(detail(call, EnumSet.of(JobDetail.Part.DEPENDENCIES)).dependencies());
+    return Answer.ok(
+        Objects.requireNonNull(
+            detail(call, EnumSet.of(JobDetail.Part.DEPENDENCIES)).dependencies()));
   }
 
   private Answer log(Call call) {

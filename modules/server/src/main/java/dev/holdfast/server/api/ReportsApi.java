@@ -4,6 +4,7 @@ import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -68,7 +69,7 @@ public final class ReportsApi {
             Duration.ofMinutes(minutes),
             call.query("queue").map(Limits::queue).orElse(null),
             call.query("kind").map(Limits::kind).orElse(null),
-            null);
+            Tenant.ANY);
     return Answer.ok(operators.of(call).jobs().history(query));
   }
 }
