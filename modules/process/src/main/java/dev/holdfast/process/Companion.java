@@ -91,12 +91,15 @@ public final class Companion {
     }
   }
 
+  // Signals are sent by the handle: Process.destroy closes the streams as well, so that the last
+  // output is lost, and the process takes the end of its input for the death of its supervisor.
+
   public void terminate() {
-    process.destroy();
+    process.toHandle().destroy();
   }
 
   public void kill() {
-    process.destroyForcibly();
+    process.toHandle().destroyForcibly();
   }
 
   /** Hands out what it has written last. */

@@ -202,9 +202,9 @@ class SuperviseTest {
     supervise(world, 1, 4).begin();
     world.awaitAll(40);
     world.await(toxic, JobState.FAILED);
-    JobStatus status = world.status(toxic);
-    assertThat(Objects.requireNonNull(status.failure()).code()).isEqualTo("TOXIC_JOB");
-    assertThat(status.crashes()).isEqualTo(3);
+    JobStatus failed = world.status(toxic);
+    assertThat(Objects.requireNonNull(failed.failure()).code()).isEqualTo("TOXIC_JOB");
+    assertThat(failed.crashes()).isEqualTo(3);
     WorkerHealth row = untilHealthy(world, 4);
     assertThat(row.restarts()).isEqualTo(3);
     assertThat(row.exitCode()).isEqualTo(137);
@@ -218,8 +218,7 @@ class SuperviseTest {
     world.await(greedy, JobState.FAILED);
     Failure failure = Objects.requireNonNull(world.status(greedy).failure());
     assertThat(failure.code()).isEqualTo("TOXIC_JOB");
-    WorkerHealth row = untilHealthy(world, 2);
-    assertThat(row.exitCode()).isEqualTo(WorkerExit.OUT_OF_MEMORY);
+    assertThat(untilHealthy(world, 2).exitCode()).isEqualTo(WorkerExit.OUT_OF_MEMORY);
     assertThat(world.launch("health").run().out())
         .anyMatch(line -> line.contains(DEFAULT) && line.contains("out of memory"));
   }
@@ -227,7 +226,8 @@ class SuperviseTest {
   @Test
   void when_the_supervisor_is_killed_its_workers_release_their_jobs_and_exit(World world)
       throws Exception {
-    ChildProcess supervisor = supervise(world, 2, 4).start();
+    ChildProcess supervisor =
+        supervise(world, 2, 4).env("HOLDFAST_SUPERVISOR_STOP_TIMEOUT", "30s").start();
     Path gate = world.gate("go");
     JobId job = world.enqueueHeld("hold", gate);
     supervisor.awaitLine("began " + job + "#1", SOON);
@@ -328,7 +328,6 @@ class SuperviseTest {
     assertThat(world.launch("workers", "resume", "--all").run().code()).isZero();
     JobStatus done = world.await(waiting, JobState.SUCCEEDED);
     assertThat(done.startedAt()).isAfter(resumed);
-
     // And the same for this worker alone.
     assertThat(world.launch("workers", "pause", DEFAULT, "--reason", "to see").run().code())
         .isZero();
@@ -351,8 +350,7 @@ class SuperviseTest {
     JobId job = world.enqueueHeld("hold", gate);
     follower.awaitLine("^began " + job + "#1", SOON);
     // The page reads the same from the database.
-    String supervisor = first(world).orElseThrow().supervisor();
-    WorkerLogs.Name worker = new WorkerLogs.Name(supervisor, DEFAULT);
+    WorkerLogs.Name worker = new WorkerLogs.Name(first(world).orElseThrow().supervisor(), DEFAULT);
     Eventually.until(
         () ->
             health(world).logs().read(worker, LogCursor.START).toString().contains("began " + job));

@@ -22,7 +22,7 @@ final class SdkScript {
    */
   private static final int TOOLS_MISSING = 7;
 
-  private static final Duration LIMIT = Duration.ofMinutes(14);
+  private static final Duration LIMIT = Duration.ofMinutes(25);
 
   private final List<String> command = new ArrayList<>();
   private final Map<String, String> environment;

@@ -89,6 +89,10 @@ final class ActingWorker {
       health.processes().beat(place, HealthStatus.STOPPING, pid, null, new Json("{}"));
       System.exit(0);
     }
+    if (part.equals("deaf")) {
+      Runtime.getRuntime()
+          .addShutdownHook(new Thread(() -> System.out.println("ends by a signal")));
+    }
     BufferedReader orders =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String order = orders.readLine(); order != null; order = orders.readLine()) {

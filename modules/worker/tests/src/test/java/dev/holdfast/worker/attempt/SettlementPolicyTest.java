@@ -62,6 +62,13 @@ class SettlementPolicyTest {
           abandoned,     timed out,     fail ATTEMPT_TIMEOUT,  =
           abandoned,     past deadline, fail DEADLINE_EXCEEDED,=
           abandoned,     shutdown,      abort,                 nothing
+          never begun,   -,             nothing,               =
+          never begun,   cancelled,     nothing,               =
+          never begun,   lease lost,    nothing,               =
+          never begun,   lease ran out, nothing,               =
+          never begun,   timed out,     nothing,               =
+          never begun,   past deadline, nothing,               =
+          never begun,   shutdown,      nothing,               =
           """)
   void the_settlement_follows_from_the_outcome_and_the_stop_reason(
       String outcome, String stop, String settled, String whenStrict) {
@@ -72,7 +79,7 @@ class SettlementPolicyTest {
 
   @Test
   void the_table_above_is_complete() {
-    assertThat(Outcome.class.getPermittedSubclasses()).hasSize(5);
+    assertThat(Outcome.class.getPermittedSubclasses()).hasSize(6);
     assertThat(StopReason.class.getPermittedSubclasses()).hasSize(6);
   }
 
@@ -166,6 +173,7 @@ class SettlementPolicyTest {
       case "failed" -> new Outcome.Failed(failure(), null);
       case "snoozed" -> new Outcome.Snoozed(Duration.ofMinutes(1));
       case "abandoned" -> new Outcome.Abandoned();
+      case "never begun" -> new Outcome.LostBeforeItBegan();
       default -> throw new IllegalArgumentException(name);
     };
   }
