@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 public class OpenApiToolsTest extends ServerTest {
   private static final Path TOOLS = Path.of("openapi").toAbsolutePath();
   private static final Path INSTALLED = Path.of("target", "openapi").toAbsolutePath();
-  private static final Duration TIMEOUT = Duration.ofMinutes(10);
+  private static final Duration TIMEOUT = Duration.ofMinutes(25);
   private static final int CANNOT_INSTALL = 77;
 
   OpenApiToolsTest(TestDatabase db) {
