@@ -145,11 +145,11 @@ class RunningTest extends LibraryTest {
   @Test
   void a_job_of_an_unknown_kind_is_snoozed_until_a_worker_handles_it() {
     JobId id = enqueue(Job.of("new").maxAttempts(1));
-    start(worker().handle("old", Json.class, (payload, context) -> null));
-    Awaitility.await()
-        .atMost(SOON)
-        .until(() -> attempts(id).equals(List.of(AttemptOutcome.SNOOZED)));
+    Worker old = start(worker().handle("old", Json.class, (payload, context) -> null));
+    Awaitility.await().atMost(SOON).until(() -> attempts(id).contains(AttemptOutcome.SNOOZED));
     assertThat(timeline(id)).as("why it does not run").contains("kind:unknown");
+    // It might be the first at each new try, and these are ever longer apart.
+    old.close();
     start(worker().handle("new", Json.class, (payload, context) -> "known"));
     await(id, JobState.SUCCEEDED);
     assertThat(job(id).failures()).isZero();
