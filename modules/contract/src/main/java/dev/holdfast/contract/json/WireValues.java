@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * How records of the model look as JSON, where a field has another name there, is left out, or is
  * written even if it is null. What proves that a server has answered is required.
  */
+@SuppressWarnings("UnusedMethod") // Jackson reads their annotations.
 final class WireValues {
   private WireValues() {}
 
