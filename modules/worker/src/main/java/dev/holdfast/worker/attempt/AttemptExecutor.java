@@ -76,7 +76,7 @@ public final class AttemptExecutor {
               "job-" + lease(),
               () -> AttemptMdc.run(job, this::run));
     } catch (Throwable noThread) {
-      services.slots().remove(this);
+      services.slots().withdraw(this);
       throw noThread;
     }
     return true;

@@ -71,6 +71,17 @@ public final class Slots {
     }
   }
 
+  /** No thread could be had for it. Nobody is woken: the next claim would find none either. */
+  void withdraw(AttemptExecutor attempt) {
+    lock.lock();
+    try {
+      attempts.remove(attempt.lease(), attempt);
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** It is settled, or never will be. */
   public void remove(AttemptExecutor attempt) {
     boolean wake;
@@ -229,7 +240,7 @@ public final class Slots {
         .toList();
   }
 
-  /** True once nothing attempts now, false when the time is up before. */
+  /** True once there is none, false when the time is up before. */
   public boolean awaitEmpty(Duration atMost) throws InterruptedException {
     lock.lock();
     try {

@@ -61,7 +61,8 @@ public final class Upkeep implements AutoCloseable {
   private static Duration round(Periodic task) {
     try {
       return task.round().runOnce();
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
+      // An Error too: a class that an artifact store lacks must not stop the schedules.
       Loop.logFailure(task.name(), e);
       return Loop.jittered(task.retry());
     }

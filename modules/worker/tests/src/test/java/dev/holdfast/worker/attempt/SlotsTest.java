@@ -80,6 +80,17 @@ class SlotsTest {
   }
 
   @Test
+  void an_attempt_without_a_thread_leaves_its_slot_and_wakes_no_claim() {
+    AttemptExecutor first = run();
+    slots.add(first);
+    slots.add(run());
+    assertThat(slots.freeOrWake()).isZero();
+    slots.withdraw(first);
+    assertThat(slots.free()).isEqualTo(1);
+    assertThat(woken).hasValue(0);
+  }
+
+  @Test
   void unsettled_attempts_are_bounded() {
     Slots many = new Slots(2_000, () -> {});
     for (int i = 0; i < 1_000; i++) {

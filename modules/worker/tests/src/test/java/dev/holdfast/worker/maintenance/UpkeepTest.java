@@ -39,6 +39,16 @@ class UpkeepTest {
         SECOND);
   }
 
+  private Periodic broken(String name) {
+    return new Periodic(
+        name,
+        () -> {
+          ran.add(name);
+          throw new NoClassDefFoundError("store/Client");
+        },
+        SECOND);
+  }
+
   private Upkeep upkeep(Periodic... tasks) {
     return new Upkeep(List.of(tasks), nanos);
   }
@@ -88,6 +98,12 @@ class UpkeepTest {
     nanos.advance(Duration.ofMillis(1_250));
     upkeep.runDue();
     assertThat(ran).containsExactly("broken", "sweep", "broken");
+  }
+
+  @Test
+  void a_task_that_cannot_load_its_classes_keeps_no_other_from_running() {
+    upkeep(broken("retention"), every(SECOND, "schedules")).runDue();
+    assertThat(ran).containsExactly("retention", "schedules");
   }
 
   @Test
