@@ -5,6 +5,8 @@ import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobState;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -54,7 +56,14 @@ public final class JobSelection {
         states == null
             ? null
             : states.stream().map(JobState::name).collect(Collectors.joining(","));
-    return new JobSearch(state, queue, kind, null, null, tag, null, search, null, null, null)
+    Map<String, Optional<String>> given =
+        Map.of(
+            "state", Optional.ofNullable(state),
+            "queue", Optional.ofNullable(queue),
+            "kind", Optional.ofNullable(kind),
+            "tag", Optional.ofNullable(tag),
+            "search", Optional.ofNullable(search));
+    return JobSearch.of((String name) -> given.getOrDefault(name, Optional.empty()))
         .filter(Instant.now());
   }
 }

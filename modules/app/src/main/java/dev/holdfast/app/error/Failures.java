@@ -2,6 +2,7 @@ package dev.holdfast.app.error;
 
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.client.http.KeyRefusedException;
+import dev.holdfast.contract.json.WireException;
 import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.embedded.EmbeddedPostgresException;
 import dev.holdfast.model.value.RefusedException;
@@ -31,6 +32,7 @@ public final class Failures {
     return switch (thrown) {
       case CommandException command -> command.exitCode();
       case RefusedException refused -> ExitCode.REFUSED;
+      case WireException wrong -> ExitCode.REFUSED;
       case EmbeddedPostgresException embedded -> ExitCode.LOCAL_ERROR;
       case SourceUnavailableException server -> ExitCode.DATABASE_AWAY;
       case SupervisorRunsException runs -> ExitCode.REFUSED;

@@ -70,12 +70,20 @@ final class JobsRetryCommand implements Callable<Integer> {
   private int retryNamed(JobOperator jobs, List<JobId> named) {
     List<JobId> retried = new ArrayList<>();
     Map<JobId, JobState> refused = new LinkedHashMap<>();
+    List<JobId> unknown = new ArrayList<>();
     for (JobId job : named) {
       try {
         jobs.retry(job);
         retried.add(job);
-      } catch (OperatorException inState) {
-        refused.put(job, inState.state().orElseThrow(() -> inState));
+      } catch (OperatorException no) {
+        JobState state = no.state().orElse(null);
+        if (state != null) {
+          refused.put(job, state);
+        } else if (no.reason() == OperatorException.Reason.NOT_FOUND) {
+          unknown.add(job);
+        } else {
+          throw no;
+        }
       }
     }
     if (output.json) {
@@ -83,7 +91,7 @@ final class JobsRetryCommand implements Callable<Integer> {
       retried.forEach(id -> answer.withArray("retried").add(id.toString()));
       refused.keySet().forEach(id -> answer.withArray("refused").add(id.toString()));
       Shown.print(answer);
-    } else {
+    } else if (unknown.size() < named.size()) {
       Terminal.println(Plural.of(retried.size(), "job") + " requeued");
     }
     refused.forEach(
@@ -91,6 +99,9 @@ final class JobsRetryCommand implements Callable<Integer> {
             Terminal.error(
                 "holdfast: %s is %s: only FAILED and CANCELLED jobs can be retried"
                     .formatted(job, state)));
-    return refused.isEmpty() ? ExitCode.OK : ExitCode.REFUSED;
+    unknown.forEach(job -> Terminal.error("holdfast: there is no job " + job));
+    return !unknown.isEmpty()
+        ? ExitCode.NOT_FOUND
+        : refused.isEmpty() ? ExitCode.OK : ExitCode.REFUSED;
   }
 }

@@ -159,6 +159,12 @@ class JobsCommandTest extends OperatorCommandFixture {
     assertThat(holdfast.find(two).orElseThrow().state().name()).isEqualTo("PENDING");
     assertThat(run("jobs", "retry", fine.toString())).isEqualTo(ExitCode.REFUSED);
     assertThat(complained()).contains("is SUCCEEDED");
+    assertThat(run("jobs", "cancel", one.toString(), two.toString())).isZero();
+    String unknown = JobId.next().toString();
+    assertThat(run("jobs", "retry", one.toString(), unknown, two.toString()))
+        .isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(complained()).contains("there is no job " + unknown);
+    assertThat(said()).contains("2 jobs requeued");
     assertThat(run("jobs", "retry")).isEqualTo(ExitCode.USAGE);
     assertThat(run("jobs", "retry", "--state", "RUNNING")).isEqualTo(ExitCode.USAGE);
   }

@@ -103,6 +103,16 @@ class RequestsTest {
   }
 
   @Test
+  void a_search_that_no_request_may_have_is_refused_with_its_limit() {
+    Terminal.Answer answer =
+        Terminal.run(
+            Map.of("HOLDFAST_SERVER_URL", "http://127.0.0.1:" + proxy.getAddress().getPort()),
+            List.of("jobs", "list", "--search", "x".repeat(201)));
+    assertThat(answer.code()).isEqualTo(ExitCode.REFUSED);
+    assertThat(answer.err()).singleElement().asString().contains("1 to 200 characters");
+  }
+
+  @Test
   void many_jobs_are_cancelled_and_retried_with_one_request_per_thousand() {
     holdfast.enqueue(Stream.generate(() -> Job.of("send")).limit(JobFilter.MOST + 1).toList());
     assertThat(run("jobs", "cancel", "--kind", "send", "--dry-run"))

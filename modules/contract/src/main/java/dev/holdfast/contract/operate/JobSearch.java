@@ -49,8 +49,7 @@ public record JobSearch(
 
   private static final int LONGEST_TEXT = 200;
   private static final Instant LATEST = Instant.parse("9999-12-31T00:00:00Z");
-  private static final JobSearch ANY =
-      new JobSearch(null, null, null, null, null, null, null, null, null, null, null);
+  private static final JobSearch ANY = of((String name) -> Optional.empty());
 
   public JobSearch {
     if (queue != null) {
