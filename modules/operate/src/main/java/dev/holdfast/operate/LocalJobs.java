@@ -66,6 +66,12 @@ final class LocalJobs implements JobOperator {
 
   @Override
   public List<Enqueued> enqueue(List<Job> jobs) {
+    for (Job job : jobs) {
+      if (!caller.sees(job.tenant())) {
+        throw new OperatorException(
+            Reason.FORBIDDEN, "tenant '" + job.tenant() + "' is not that of the caller");
+      }
+    }
     List<Enqueued> enqueued = new ArrayList<>();
     for (int from = 0; from < jobs.size(); from += Limits.BULK_JOBS) {
       int to = Math.min(jobs.size(), from + Limits.BULK_JOBS);
@@ -184,14 +190,13 @@ final class LocalJobs implements JobOperator {
 
   @Override
   public Optional<StepStatus> step(JobId job, String step) {
-    return find(job).flatMap(found -> queries.step(found.id(), step));
+    return queries.step(existing(job).id(), step);
   }
 
   @Override
   public Optional<Patch> patch(JobId job, @Nullable String step) {
-    return find(job)
-        .flatMap(
-            found -> step == null ? queries.patches(found.id()) : queries.patch(found.id(), step));
+    JobId id = existing(job).id();
+    return step == null ? queries.patches(id) : queries.patch(id, step);
   }
 
   @Override

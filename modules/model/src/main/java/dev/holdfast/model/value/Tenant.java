@@ -11,9 +11,12 @@ public record Tenant(String name) {
   public static final Tenant ANY = new Tenant("");
 
   /**
-   * @param name null, as in a key for all tenants, is any
+   * @param name null, as in a key for all tenants, is any; an empty one is a mistake, and not that
    */
   public static Tenant of(@Nullable String name) {
+    if (name != null && name.isEmpty()) {
+      throw new IllegalArgumentException("a tenant has a name");
+    }
     return name == null ? ANY : new Tenant(name);
   }
 

@@ -240,7 +240,7 @@ final class ChangePoller {
   }
 
   private void publishWorker(Live.Worker worker) {
-    // WorkerRegistry on two machines may have the same component: one topic, but separate states.
+    // Workers on two machines may have the same component: one topic, but separate states.
     String topic = Topics.worker(worker.component());
     String name = worker.key();
     feed.publish(name, topic, worker);

@@ -1,15 +1,22 @@
 package dev.holdfast.server.auth;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.holdfast.contract.operate.OperatorException;
+import dev.holdfast.contract.operate.Principal;
 import dev.holdfast.model.attempt.ClaimRequest;
+import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.operate.Diagnostics;
+import dev.holdfast.operate.LocalOperator;
+import dev.holdfast.queue.JobStore;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
@@ -61,6 +68,8 @@ public class TenantsTest extends ServerTest {
           client.get("/v1/jobs/" + unknown + part, key),
           unknown);
     }
+    assertThat(client.get("/v1/jobs/" + unknown + "/steps/build/patch", key).body().toString())
+        .contains("there is no job " + unknown);
     for (String verb : List.of("/cancel", "/retry")) {
       assertUnknown(
           client.post("/v1/jobs/" + foreign + verb, key),
@@ -192,6 +201,39 @@ public class TenantsTest extends ServerTest {
     assertThat(state(foreign)).isEqualTo("CANCELLED");
     client.post("/v1/jobs/" + foreign + "/retry", key(Role.OPERATOR, "other")).ok();
     assertThat(state(foreign)).isEqualTo("PENDING");
+  }
+
+  @Test
+  void a_filter_may_name_a_tenant_and_a_key_of_another_one_finds_nothing_with_it() {
+    Map<String, ?> filter = Map.of("filter", Map.of("tenant", "other"));
+    JsonNode none = client.post("/v1/jobs/cancel", filter, key).ok();
+    assertThat(none.get("cancelled").asInt()).isZero();
+    assertThat(state(foreign)).isEqualTo("PENDING");
+    String all = key(Role.OPERATOR, null);
+    assertThat(client.post("/v1/jobs/cancel", filter, all).ok().get("cancelled").asInt()).isOne();
+    assertThat(state(foreign)).isEqualTo("CANCELLED");
+    assertThat(state(own)).isEqualTo("PENDING");
+    Map<String, ?> ended = Map.of("filter", Map.of("tenant", "other", "state", "CANCELLED"));
+    assertThat(client.post("/v1/jobs/retry", ended, key).ok().get("retried").asInt()).isZero();
+    assertThat(client.post("/v1/jobs/retry", ended, all).ok().get("retried").asInt()).isOne();
+  }
+
+  @Test
+  void an_operator_of_one_tenant_enqueues_for_no_other() {
+    JobStore store = holdfast.store();
+    LocalOperator operator =
+        new LocalOperator(
+            store,
+            new Principal("ada", Tenant.of("acme")),
+            new Diagnostics(store, Timings.DEFAULT),
+            "0",
+            () -> {});
+    assertThatThrownBy(() -> operator.jobs().enqueue(List.of(Job.of("echo").owner("other", "w"))))
+        .isInstanceOfSatisfying(
+            OperatorException.class,
+            refused -> assertThat(refused.reason()).isEqualTo(OperatorException.Reason.FORBIDDEN));
+    assertThat(operator.jobs().enqueue(List.of(Job.of("echo").owner("acme", "w")))).hasSize(1);
+    assertThatThrownBy(() -> Tenant.of("")).isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
