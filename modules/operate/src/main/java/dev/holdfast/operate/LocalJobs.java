@@ -190,13 +190,14 @@ final class LocalJobs implements JobOperator {
 
   @Override
   public Optional<StepStatus> step(JobId job, String step) {
-    return queries.step(existing(job).id(), step);
+    return find(job).flatMap(found -> queries.step(found.id(), step));
   }
 
   @Override
   public Optional<Patch> patch(JobId job, @Nullable String step) {
-    JobId id = existing(job).id();
-    return step == null ? queries.patches(id) : queries.patch(id, step);
+    return find(job)
+        .flatMap(
+            found -> step == null ? queries.patches(found.id()) : queries.patch(found.id(), step));
   }
 
   @Override
