@@ -49,6 +49,7 @@ class WorkerMetricsTest extends LibraryTest {
   }
 
   @Test
+  @OnlyDirect("the server recovers jobs, and counts them")
   void retries_recoveries_runs_and_heartbeats_are_counted() {
     JobId flaky = enqueue(Job.of("flaky"));
     JobId hopeless = enqueue(Job.of("hopeless").maxAttempts(2));
