@@ -196,8 +196,8 @@ class InstalledLibraryTest {
             .results()
             .map(module -> module.group(1))
             .toList();
-    assertThat(checks).contains("modules/scenarios", "modules/lint", "modules/bench");
-    for (String module : Stream.concat(Stream.of("modules/testkit"), checks.stream()).toList()) {
+    assertThat(checks).contains("modules/scenarios", "modules/lint", "checks/bench");
+    for (String module : Stream.concat(Stream.of("checks/testkit"), checks.stream()).toList()) {
       assertThat(ROOT.resolve(module).resolve("pom.xml"))
           .content()
           .contains("<maven.install.skip>true<", "<maven.deploy.skip>true<");

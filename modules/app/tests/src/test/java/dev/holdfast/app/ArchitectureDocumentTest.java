@@ -32,9 +32,8 @@ import org.junit.jupiter.api.Test;
 /** What docs/architecture.md names is there, and what is there is named. */
 class ArchitectureDocumentTest {
   private static final Path CHECKOUT = AssembledProgram.checkout();
-  private static final Path MODULES = CHECKOUT.resolve("modules");
   private static final Path MIGRATIONS =
-      MODULES.resolve("queue/src/main/resources/dev/holdfast/queue/migration");
+      CHECKOUT.resolve("modules/queue/src/main/resources/dev/holdfast/queue/migration");
 
   /** A class, perhaps with a method: {@code Claim}, {@code JobSource.claim}. */
   private static final Pattern CLASS = Pattern.compile("\\b([A-Z][a-z]\\w*)(?:\\.\\w+)?");
@@ -75,9 +74,13 @@ class ArchitectureDocumentTest {
   }
 
   private static List<Path> modules() throws IOException {
-    try (Stream<Path> folders = Files.list(MODULES)) {
-      return folders.filter(folder -> Files.exists(folder.resolve("pom.xml"))).sorted().toList();
+    List<Path> found = new ArrayList<>();
+    for (String root : List.of("modules", "checks")) {
+      try (Stream<Path> folders = Files.list(CHECKOUT.resolve(root))) {
+        folders.filter(folder -> Files.exists(folder.resolve("pom.xml"))).forEach(found::add);
+      }
     }
+    return found;
   }
 
   @Test
@@ -123,21 +126,21 @@ class ArchitectureDocumentTest {
   void every_module_and_package_is_named() throws IOException {
     List<String> rows =
         section("Modules and packages").stream()
-            .filter(line -> line.startsWith("| `modules/"))
+            .filter(line -> line.matches("\\| `(modules|checks)/.*"))
             .toList();
     Set<String> named =
         rows.stream().map(row -> row.split("`")[1]).collect(toCollection(TreeSet::new));
     assertThat(named)
         .isEqualTo(
             modules().stream()
-                .map(module -> "modules/" + module.getFileName())
+                .map(module -> CHECKOUT.relativize(module).toString())
                 .collect(toCollection(TreeSet::new)));
     List<String> missing = new ArrayList<>();
     for (String row : rows) {
       String module = row.split("`")[1];
       Set<String> words =
           IN_BACKTICKS.matcher(row).results().map(found -> found.group(1)).collect(toSet());
-      if (Set.of("modules/testkit", "modules/bench").contains(module)) {
+      if (Set.of("checks/testkit", "checks/bench").contains(module)) {
         continue;
       }
       for (String inner : packages(CHECKOUT.resolve(module))) {
@@ -281,7 +284,7 @@ class ArchitectureDocumentTest {
             return FileVisitResult.CONTINUE;
           }
         };
-    for (String root : List.of("modules", "examples", "sdk")) {
+    for (String root : List.of("modules", "checks", "examples", "sdk")) {
       Files.walkFileTree(CHECKOUT.resolve(root), visitor);
     }
     return found;

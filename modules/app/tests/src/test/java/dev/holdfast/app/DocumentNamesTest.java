@@ -80,7 +80,8 @@ class DocumentNamesTest {
   /** The main sources of all modules; adjacent string literals are one. */
   private static String sources() throws IOException {
     StringBuilder all = new StringBuilder();
-    try (Stream<Path> modules = Files.list(MODULES)) {
+    try (Stream<Path> modules =
+        Stream.concat(Files.list(MODULES), Files.list(CHECKOUT.resolve("checks")))) {
       for (Path module : modules.sorted().toList()) {
         Path main = module.resolve("src/main");
         if (Files.isDirectory(main)) {

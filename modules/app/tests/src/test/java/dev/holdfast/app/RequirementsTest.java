@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 
 /** The tests and the code that docs/requirements.md names are there. */
 class RequirementsTest {
-  private static final Path MODULES = AssembledProgram.checkout().resolve("modules");
-  private static final Path PAGE = MODULES.resolveSibling("docs").resolve("requirements.md");
+  private static final Path CHECKOUT = AssembledProgram.checkout();
+  private static final Path PAGE = CHECKOUT.resolve("docs/requirements.md");
   private static final Pattern TEST = Pattern.compile("(?:([a-z-]+): )?`([^`]+)`");
   private static final Pattern NAME = Pattern.compile("([A-Z][a-z]\\w*)(?:\\.(\\w+))?");
   private static Map<String, List<Path>> sources = Map.of();
@@ -34,8 +34,7 @@ class RequirementsTest {
   @BeforeAll
   static void findSources() throws IOException {
     List<Path> files = new ArrayList<>();
-    Files.walkFileTree(
-        MODULES,
+    SimpleFileVisitor<Path> visitor =
         new SimpleFileVisitor<>() {
           /** Other modules are built at the same time: what is in theirs comes and goes. */
           @Override
@@ -50,7 +49,10 @@ class RequirementsTest {
             files.add(file);
             return FileVisitResult.CONTINUE;
           }
-        });
+        };
+    for (String root : List.of("modules", "checks")) {
+      Files.walkFileTree(CHECKOUT.resolve(root), visitor);
+    }
     sources =
         files.stream()
             .filter(file -> file.toString().matches(".*/src/(main|test)/.*"))
@@ -113,15 +115,15 @@ class RequirementsTest {
   }
 
   private static List<Path> testFiles(String module, String name) {
-    Path folder =
-        MODULES.resolve(
-            switch (module) {
-              case "" -> "server";
-              case "library" -> "holdfast";
-              default -> module;
-            });
+    String place =
+        switch (module) {
+          case "" -> "dev/holdfast/server/.*";
+          case "library" -> "(guide/|dev/holdfast/((micrometer|opentelemetry)/)?)[^/]*";
+          case "spring-boot-starter" -> "dev/holdfast/spring/.*";
+          default -> "dev/holdfast/" + module + "/.*";
+        };
     return sources.getOrDefault(name + ".java", List.of()).stream()
-        .filter(file -> file.startsWith(folder) && file.toString().contains("/src/test/"))
+        .filter(file -> file.toString().matches(".*/src/test/java/" + place))
         .toList();
   }
 
@@ -186,7 +188,7 @@ class RequirementsTest {
   }
 
   private static boolean isFile(String name) {
-    return sources.containsKey(name) || Files.exists(MODULES.resolveSibling(name));
+    return sources.containsKey(name) || Files.exists(CHECKOUT.resolve(name));
   }
 
   /** Such as a setting, a column or a part of a statement. */

@@ -93,7 +93,8 @@ class QueriesTest {
             .results()
             .map(match -> match.group(1))
             .collect(toCollection(TreeSet::new));
-    try (Stream<Path> files = Files.walk(Checkout.file("modules"))) {
+    try (Stream<Path> files =
+        Stream.concat(Files.walk(Checkout.file("modules")), Files.walk(Checkout.file("checks")))) {
       Set<String> classes =
           files
               .map(file -> file.getFileName().toString())

@@ -150,8 +150,8 @@ public final class Bench implements Callable<Integer> {
     List<Contender> contenders = new ArrayList<>();
     Peers peers =
         new Peers(
-            Path.of(System.getProperty("holdfast.bench.sources", "modules/bench/src/main")),
-            Path.of(System.getProperty("holdfast.bench.peers", "modules/bench/target/peers")),
+            Path.of(System.getProperty("holdfast.bench.sources", "checks/bench/src/main")),
+            Path.of(System.getProperty("holdfast.bench.peers", "checks/bench/target/peers")),
             server);
     HoldfastContender holdfast = new HoldfastContender(server.fresh("holdfast_bench_own"));
     contenders.add(holdfast);
