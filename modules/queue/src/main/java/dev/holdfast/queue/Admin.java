@@ -20,7 +20,7 @@ import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.admin.RotateKey;
 import dev.holdfast.queue.admin.TokenKey;
 import dev.holdfast.queue.admin.TokenKeys;
-import dev.holdfast.queue.batch.MaterializeBatch;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueDefaults;
 import dev.holdfast.queue.jdbc.Database;
@@ -58,12 +58,8 @@ public final class Admin {
 
   /** Queues that have settings or unfinished jobs; of one tenant, those that have jobs of it. */
   public List<QueueStatus> queues(Tenant tenant) {
-    return database.run(
-        "queues",
-        connection -> {
-          MaterializeBatch.beforeReading(connection);
-          return Queues.list(connection, tenant);
-        });
+    return new MaterializedJobs(database)
+        .reading("queues", connection -> Queues.list(connection, tenant));
   }
 
   /** One queue; one of which nothing is known is empty. */

@@ -24,13 +24,13 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.MaterializeAndRetry;
-import dev.holdfast.queue.batch.MaterializeBatch;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.claim.Claim;
 import dev.holdfast.queue.command.Cancel;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.command.Delete;
 import dev.holdfast.queue.command.Edit;
+import dev.holdfast.queue.command.LockJob;
 import dev.holdfast.queue.command.Retry;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueIdempotent;
@@ -71,6 +71,8 @@ import java.util.stream.Collectors;
 public final class JobQueue {
   private final Database database;
   private final Database heartbeats;
+  private final MaterializedJobs materialized;
+  private final MaterializedJobs materializedAside;
   private final QueueNotifier notifier;
   private final Codec codec;
   private final Enqueue enqueue;
@@ -92,12 +94,15 @@ public final class JobQueue {
       JobStore.Options options) {
     this.database = database;
     this.heartbeats = heartbeats;
+    this.materialized = new MaterializedJobs(database);
+    this.materializedAside = new MaterializedJobs(heartbeats);
     this.notifier = notifier;
     this.codec = codec;
     this.enqueue = enqueue;
-    this.claim = new Claim(database, backoff, batches, options.batchFrom(), options.nanos());
-    this.settle = new Settle(database, backoff, batches);
-    this.reports = new WriteReports(database);
+    this.claim =
+        new Claim(database, materialized, backoff, batches, options.batchFrom(), options.nanos());
+    this.settle = new Settle(materialized, backoff, batches);
+    this.reports = new WriteReports(materialized);
   }
 
   /** Returns once the job is durable. */
@@ -134,21 +139,23 @@ public final class JobQueue {
 
   /** The leases under a worker's name, to find those whose claim's answer was lost. */
   public List<Lease> heldBy(String worker) {
-    return database.run("heldBy", connection -> Claim.heldBy(connection, worker));
+    return materialized.reading("heldBy", worker, connection -> Claim.heldBy(connection, worker));
   }
 
   /** Extends the leases that are still held; one result each. */
   public List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease) {
     return leases.isEmpty()
         ? List.of()
-        : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, lease));
+        : materializedAside.extending(
+            "heartbeat", Heartbeat.LOCK_TIMEOUT, () -> Heartbeat.of(leases, lease));
   }
 
   /** Extends each by the time for which it was given, and records who begins which of them. */
   public List<HeartbeatResult> heartbeat(List<Lease> leases, Map<Lease, String> startedBy) {
     return leases.isEmpty()
         ? List.of()
-        : heartbeats.run("heartbeat", connection -> Heartbeat.of(connection, leases, startedBy));
+        : materializedAside.extending(
+            "heartbeat", Heartbeat.LOCK_TIMEOUT, () -> Heartbeat.of(leases, startedBy));
   }
 
   /**
@@ -181,12 +188,10 @@ public final class JobQueue {
    * one or had one lately, or the job was first claimed less than {@code timeout} ago.
    */
   public boolean mayHaveHandler(JobId job, Duration timeout) {
-    return database.run(
+    return materialized.reading(
         "mayHaveHandler",
-        connection -> {
-          MaterializeBatch.beforeReading(connection, List.of(job));
-          return HandledKinds.mayHaveHandler(connection, job, timeout);
-        });
+        List.of(job),
+        connection -> HandledKinds.mayHaveHandler(connection, job, timeout));
   }
 
   /** One answer per report, in their order. */
@@ -196,26 +201,18 @@ public final class JobQueue {
 
   /** Lines for an attempt's log. */
   public Ack log(LogLines lines) {
-    return database.transact(
-        "log",
-        connection ->
-            MaterializeAndRetry.one(
-                connection, lines.lease(), () -> AppendLog.write(connection, lines)));
+    return materialized.holdingInTransaction(
+        "log", lines.lease(), connection -> AppendLog.write(connection, lines));
   }
 
   /** Takes artifacts for the job's, if the attempt holds it. */
   public Ack publish(Publication publication) {
-    return database.run(
+    return materialized.holding(
         "publish",
+        publication.lease(),
         connection ->
             JsonInput.store(
-                "publish",
-                Refusal.RESULT_NOT_JSON,
-                () ->
-                    MaterializeAndRetry.one(
-                        connection,
-                        publication.lease(),
-                        () -> Publish.all(connection, publication))));
+                "publish", Refusal.RESULT_NOT_JSON, () -> Publish.all(connection, publication)));
   }
 
   /** One answer per settlement, in their order. */
@@ -237,7 +234,7 @@ public final class JobQueue {
     // connection, and not beside a snapshot that would take the write for a conflict.
     if (batches.find(lease) != null
         && connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED) {
-      heartbeats.run("succeed", own -> MaterializeBatch.unlocked(own, List.of(lease)));
+      materializedAside.show("succeed", lease);
     }
     return settle.succeed(connection, settlement);
   }
@@ -282,15 +279,18 @@ public final class JobQueue {
    */
   public List<Cancellation> cancel(
       List<JobId> jobs, boolean cascade, String reason, Tenant tenant) {
-    return database.transact(
-        "cancel", connection -> Cancel.of(connection, jobs, cascade, reason, tenant));
+    return materialized.changing(
+        "cancel",
+        connection -> Cancel.lock(connection, jobs, cascade, tenant),
+        connection -> Cancel.of(connection, jobs, cascade, reason, tenant));
   }
 
   /** Changes a job that no worker has claimed; empty when there is no such job. */
   public Optional<JobEdit.Answer> edit(JobId job, JobEdit edit, Tenant tenant) {
     Optional<Edit.Edited> edited =
-        database.transact(
+        materialized.changing(
             "edit",
+            connection -> LockJob.of(connection, job, tenant),
             connection ->
                 JsonInput.store(
                     "edit",
@@ -304,7 +304,10 @@ public final class JobQueue {
    * Deletes a job that does not run, with all that is known of it; empty when there is no such job.
    */
   public Optional<Deletion> delete(JobId job, Tenant tenant) {
-    return database.transact("delete", connection -> Delete.one(connection, job, tenant));
+    return materialized.changing(
+        "delete",
+        connection -> LockJob.of(connection, job, tenant),
+        connection -> Delete.one(connection, job, tenant));
   }
 
   /** The jobs that were requeued. */
@@ -318,8 +321,10 @@ public final class JobQueue {
   /** Gives a command to a job that runs in steps. */
   public JobCommand.Answer command(JobId job, JobCommand command, Tenant tenant) {
     Commands.Commanded commanded =
-        database.transact(
-            "command", connection -> Commands.command(connection, job, command, tenant));
+        materialized.changing(
+            "command",
+            connection -> LockJob.of(connection, job, tenant),
+            connection -> Commands.command(connection, job, command, tenant));
     if (commanded.queue() != null) {
       notifier.send(List.of(commanded.queue()));
     }

@@ -2,7 +2,7 @@ package dev.holdfast.queue;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.queue.batch.MaterializeBatch;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueIdempotent;
 import dev.holdfast.queue.history.SumUpHistory;
@@ -31,26 +31,27 @@ public final class Maintenance {
   private static final int BATCH = 1_000;
 
   private final Database database;
+  private final MaterializedJobs materialized;
   private final QueueNotifier notifier;
   private final Enqueue enqueue;
   private volatile Duration historyPiece = SumUpHistory.LONGEST_PIECE;
 
   Maintenance(Database database, QueueNotifier notifier, Enqueue enqueue) {
     this.database = database;
+    this.materialized = new MaterializedJobs(database);
     this.notifier = notifier;
     this.enqueue = enqueue;
   }
 
   /** Reaps expired leases. */
   public ReapResult reap(Duration grace) {
-    materialize("reap");
-    return recovered(database.transact("reap", connection -> Reap.lost(connection, grace, BATCH)));
+    return recovered(
+        materialized.sweeping("reap", connection -> Reap.lost(connection, grace, BATCH)));
   }
 
   /** Ends cancellations, attempts and jobs that are out of time. */
   public ReapResult expire() {
-    materialize("expire");
-    return recovered(database.transact("expire", connection -> Expire.late(connection, BATCH)));
+    return recovered(materialized.sweeping("expire", connection -> Expire.late(connection, BATCH)));
   }
 
   /** Of these, only cancellations that were requested less than this long ago. */
@@ -124,16 +125,6 @@ public final class Maintenance {
   public int forgetSubmissions(Duration olderThan) {
     return database.run(
         "forgetSubmissions", connection -> EnqueueIdempotent.forget(connection, olderThan));
-  }
-
-  /** Jobs in batches are reaped and expired only once they are materialized. */
-  private void materialize(String verb) {
-    database.run(
-        verb,
-        connection -> {
-          MaterializeBatch.old(connection);
-          return true;
-        });
   }
 
   private ReapResult recovered(List<Reap.Reaped> reaped) {

@@ -37,7 +37,7 @@ import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.MaterializeBatch;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.health.HandledKinds;
 import dev.holdfast.queue.history.ReadHistory;
@@ -70,57 +70,35 @@ import org.jspecify.annotations.Nullable;
 /** Reads jobs: find, list, search, count, their timelines, steps and logs, and what changed. */
 public final class Queries {
   private final Database database;
+  private final MaterializedJobs materialized;
   private final RecentTallies recentTallies = new RecentTallies();
 
   Queries(Database database) {
     this.database = database;
+    this.materialized = new MaterializedJobs(database);
   }
 
   /** A job as it is now; empty when there is none of this id. */
   public Optional<JobStatus> find(JobId job) {
-    return database.run(
+    return materialized.reading(
         "find",
-        connection -> {
-          Optional<JobStatus> found = JobReader.find(connection, job);
-          if (found.isEmpty() || !mayBeInBatch(found.get())) {
-            return found;
-          }
-          MaterializeBatch.beforeReading(connection, List.of(job));
-          return JobReader.find(connection, job);
-        });
+        List.of(job),
+        connection -> JobReader.find(connection, job),
+        found -> found.isEmpty() || !mayBeInBatch(found.get()));
   }
 
   private static boolean mayBeInBatch(JobStatus status) {
     return status.state() == JobState.PENDING && status.attempt() < BatchClaims.ATTEMPT;
   }
 
-  /** Jobs in batches run, so they get rows that say so before they are listed or counted. */
-  private <T> T reading(String verb, Database.Work<T> work) {
-    return database.run(
-        verb,
-        connection -> {
-          MaterializeBatch.beforeReading(connection);
-          return work.on(connection);
-        });
-  }
-
-  private <T> T reading(String verb, List<JobId> jobs, Database.Work<T> work) {
-    return database.run(
-        verb,
-        connection -> {
-          MaterializeBatch.beforeReading(connection, jobs);
-          return work.on(connection);
-        });
-  }
-
   /** All jobs of the filter, however long it takes. */
   public List<JobStatus> list(JobFilter filter) {
-    return reading("list", connection -> Search.list(connection, filter));
+    return materialized.reading("list", connection -> Search.list(connection, filter));
   }
 
   /** How many jobs the filter takes in, counted up to {@code most}. */
   public JobCount count(JobFilter filter, int most) {
-    return reading("count", connection -> Search.count(connection, filter, most));
+    return materialized.reading("count", connection -> Search.count(connection, filter, most));
   }
 
   /**
@@ -128,28 +106,29 @@ public final class Queries {
    * results are left out, and the job says so.
    */
   public JobPage page(JobFilter filter) {
-    return reading("page", connection -> Search.page(connection, filter, JobReader.Detail.SHORT));
+    return materialized.reading(
+        "page", connection -> Search.page(connection, filter, JobReader.Detail.SHORT));
   }
 
   /** The same without payloads, results and stack traces, however short. */
   public JobPage briefPage(JobFilter filter) {
-    return reading(
+    return materialized.reading(
         "briefPage", connection -> Search.page(connection, filter, JobReader.Detail.NONE));
   }
 
   /** The ids of such a page: nothing else of the jobs is read. */
   public JobIdPage ids(JobFilter filter) {
-    return reading("ids", connection -> Search.ids(connection, filter));
+    return materialized.reading("ids", connection -> Search.ids(connection, filter));
   }
 
   /** How many jobs there are in each state, queue and kind, among the newest of the filter. */
   public JobCounts counts(JobFilter filter) {
-    return reading("counts", connection -> CountsOfJobs.of(connection, filter));
+    return materialized.reading("counts", connection -> CountsOfJobs.of(connection, filter));
   }
 
   /** The jobs that a job depends on, and those that depend on it. */
   public JobDependencies dependencies(JobId job) {
-    return reading("dependencies", connection -> RelatedJobs.of(connection, job));
+    return materialized.reading("dependencies", connection -> RelatedJobs.of(connection, job));
   }
 
   /**
@@ -158,12 +137,13 @@ public final class Queries {
    * @param before runs older than this one; null for the newest
    */
   public RunPage runs(Tenant tenant, @Nullable JobCursor before, int most) {
-    return reading("runs", connection -> JobsOfRuns.page(connection, tenant, before, most));
+    return materialized.reading(
+        "runs", connection -> JobsOfRuns.page(connection, tenant, before, most));
   }
 
   /** The jobs of a run and the dependencies between them; empty if there is no job of it. */
   public Optional<RunGraph> run(JobId run, Tenant tenant) {
-    return reading("run", connection -> JobsOfRuns.graph(connection, tenant, run));
+    return materialized.reading("run", connection -> JobsOfRuns.graph(connection, tenant, run));
   }
 
   /** The jobs whose ids begin or end with a part, see {@link JobIdMatches#part}. */
@@ -178,12 +158,14 @@ public final class Queries {
 
   /** What happened to a job, numbered from 1 without gaps. */
   public List<JobEvent> timeline(JobId job) {
-    return reading("timeline", List.of(job), connection -> JobReader.timeline(connection, job));
+    return materialized.reading(
+        "timeline", List.of(job), connection -> JobReader.timeline(connection, job));
   }
 
   /** Of a job, in their order, the one that runs included. */
   public List<Attempt> attempts(JobId job) {
-    return reading("attempts", List.of(job), connection -> JobReader.attempts(connection, job));
+    return materialized.reading(
+        "attempts", List.of(job), connection -> JobReader.attempts(connection, job));
   }
 
   /** What a job has published. */
@@ -258,39 +240,27 @@ public final class Queries {
   public List<JobStateSnapshot> states(List<JobId> jobs) {
     return jobs.isEmpty()
         ? List.of()
-        : reading("states", jobs, connection -> JobStates.of(connection, jobs));
+        : materialized.reading("states", jobs, connection -> JobStates.of(connection, jobs));
   }
 
   /** Under which worker's name each of these attempts runs or ran, of those that exist. */
   public Map<Lease, String> workerNames(List<Lease> leases) {
     return leases.isEmpty()
         ? Map.of()
-        : database.run(
+        : materialized.reading(
             "workerNames",
-            connection -> {
-              Map<Lease, String> names = JobStates.workers(connection, leases);
-              if (names.size() == leases.size()) {
-                return names;
-              }
-              MaterializeBatch.beforeReading(connection, leases.stream().map(Lease::job).toList());
-              return JobStates.workers(connection, leases);
-            });
+            leases.stream().map(Lease::job).toList(),
+            connection -> JobStates.workers(connection, leases),
+            names -> names.size() == leases.size());
   }
 
   /** Whether an attempt holds its job, or did less than this long ago. */
   public boolean heldWithin(Lease lease, Duration age) {
-    return database.run(
+    return materialized.reading(
         "heldWithin",
-        connection -> {
-          if (JobStates.heldWithin(connection, lease, age)) {
-            return true;
-          }
-          if (lease.attempt() != BatchClaims.ATTEMPT) {
-            return false;
-          }
-          MaterializeBatch.beforeReading(connection, List.of(lease.job()));
-          return JobStates.heldWithin(connection, lease, age);
-        });
+        List.of(lease.job()),
+        connection -> JobStates.heldWithin(connection, lease, age),
+        held -> held || lease.attempt() != BatchClaims.ATTEMPT);
   }
 
   /** From the claim to the end, of those of these attempts that have ended. */
@@ -312,7 +282,8 @@ public final class Queries {
 
   /** How many jobs of the queue run under this worker's name. */
   public long running(String queue, String worker) {
-    return reading("running", connection -> Dispatches.running(connection, queue, worker));
+    return materialized.reading(
+        "running", connection -> Dispatches.running(connection, queue, worker));
   }
 
   /** Of these, the jobs of which a worker has reported the start. */
@@ -322,16 +293,17 @@ public final class Queries {
 
   /** Due jobs in the queues, counted up to {@code most}. */
   public long depth(List<String> queues, long most, Tenant tenant) {
-    return reading("depth", connection -> Queues.depth(connection, queues, most, tenant));
+    return materialized.reading(
+        "depth", connection -> Queues.depth(connection, queues, most, tenant));
   }
 
   /** How many jobs there are, by queue, kind and state. */
   public Statistics statistics(Tenant tenant) {
-    return reading("statistics", connection -> Count.all(connection, tenant));
+    return materialized.reading("statistics", connection -> Count.all(connection, tenant));
   }
 
   public Warnings warnings(Tenant tenant, Duration reapGrace) {
-    return reading(
+    return materialized.reading(
         "warnings",
         connection ->
             CountWarnings.of(
@@ -350,11 +322,12 @@ public final class Queries {
 
   /** Workers that hold leases, with up to so many jobs each. */
   public List<Holder> holders(Tenant tenant, int jobs, int most) {
-    return reading("holders", connection -> Holders.of(connection, tenant, jobs, most));
+    return materialized.reading(
+        "holders", connection -> Holders.of(connection, tenant, jobs, most));
   }
 
   public List<JobBrief> changes(ChangedJob since) {
-    return reading("changes", connection -> ChangedJobs.of(connection, since));
+    return materialized.reading("changes", connection -> ChangedJobs.of(connection, since));
   }
 
   /** What the database's clock says. */

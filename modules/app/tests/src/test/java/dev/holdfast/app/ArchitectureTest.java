@@ -5,6 +5,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -18,6 +19,7 @@ import java.nio.file.Files;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,6 +27,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -86,6 +89,19 @@ class ArchitectureTest {
               "client",
               "server"));
 
+  /** How the queue is entered, and what sends a claim or a mixed batch to its statements. */
+  private static final Set<String> RUN_VERBS =
+      Set.of(
+          "JobQueue",
+          "Queries",
+          "Admin",
+          "Maintenance",
+          "ProcessRecovery",
+          "ClaimByRules",
+          "UnreadableJobs",
+          "Settle",
+          "WriteReports");
+
   private static Map.Entry<String, Set<String>> entry(String module, String... seen) {
     return Map.entry(module, Set.of(seen));
   }
@@ -94,9 +110,7 @@ class ArchitectureTest {
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
           .importPackages(ROOT)
-          .that(
-              com.tngtech.archunit.base.DescribedPredicate.describe(
-                  "not the testkit", c -> !module(c).equals("testkit")));
+          .that(DescribedPredicate.describe("not the testkit", c -> !module(c).equals("testkit")));
 
   static Set<String> modules() {
     return MAY_SEE.keySet();
@@ -176,6 +190,74 @@ class ArchitectureTest {
   @Test
   void there_are_no_package_cycles() {
     slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(CLASSES);
+  }
+
+  @Test
+  void packages_of_the_queue_depend_only_on_those_before_them_in_adr_16() throws IOException {
+    List<Set<String>> order = packagesOfTheQueue();
+    Map<String, Integer> place = new HashMap<>();
+    for (int i = 0; i < order.size(); i++) {
+      for (String each : order.get(i)) {
+        assertThat(place.put(each, i)).as("%s is named once", each).isNull();
+      }
+    }
+    Set<String> found = new TreeSet<>();
+    Set<String> against = new TreeSet<>();
+    for (JavaClass type : CLASSES) {
+      if (!module(type).equals("queue")) {
+        continue;
+      }
+      String from = packageOfTheQueue(type);
+      found.add(from);
+      type.getDirectDependenciesFromSelf().stream()
+          .map(dependency -> dependency.getTargetClass())
+          .filter(seen -> isOurs(seen) && module(seen).equals("queue"))
+          .filter(seen -> !packageOfTheQueue(seen).equals(from))
+          .filter(seen -> place.get(packageOfTheQueue(seen)) >= place.get(from))
+          .forEach(seen -> against.add(type.getName() + " sees " + seen.getName()));
+    }
+    assertThat(found).isEqualTo(new TreeSet<>(place.keySet()));
+    assertThat(against).isEmpty();
+  }
+
+  private static String packageOfTheQueue(JavaClass type) {
+    return type.getPackageName().substring(type.getPackageName().lastIndexOf('.') + 1);
+  }
+
+  /** The line with arrows; those between two arrows do not depend on each other. */
+  private static List<Set<String>> packagesOfTheQueue() throws IOException {
+    try (Stream<String> lines =
+        Files.lines(AssembledProgram.checkout().resolve("docs/adr/0016-packages-by-concern.md"))) {
+      String line = lines.filter(each -> each.startsWith("    jdbc ←")).findFirst().orElseThrow();
+      return Stream.of(line.split("←")).map(each -> Set.of(each.strip().split(", "))).toList();
+    }
+  }
+
+  @Test
+  void only_those_who_run_verbs_materialize_jobs() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(ROOT + ".queue.batch")
+        .should()
+        .dependOnClassesThat()
+        .haveFullyQualifiedName(ROOT + ".queue.batch.MaterializeBatch")
+        .check(CLASSES);
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(ROOT + ".queue.batch")
+        .and(
+            DescribedPredicate.describe(
+                "run no verbs", type -> !RUN_VERBS.contains(outermost(type).getSimpleName())))
+        .should()
+        .callMethodWhere(
+            DescribedPredicate.describe(
+                "it materializes",
+                call -> call.getTargetOwner().getSimpleName().equals("MaterializedJobs")))
+        .check(CLASSES);
+  }
+
+  private static JavaClass outermost(JavaClass type) {
+    return type.getEnclosingClass().map(ArchitectureTest::outermost).orElse(type);
   }
 
   @Test

@@ -17,10 +17,9 @@ import java.util.Set;
 
 /**
  * Materializes a batch claim: writes the rows of its jobs as a claim row by row would have written
- * them. Every verb but the settle of a success runs this first, so that it need not distinguish
- * jobs in batches from others. Run twice, it finds nothing the second time.
+ * them. {@link MaterializedJobs} alone calls this. Run twice, it finds nothing the second time.
  */
-public final class MaterializeBatch {
+final class MaterializeBatch {
   private static final Transition CLAIMED = Transition.from(JobState.PENDING).to(JobState.RUNNING);
 
   // A job that was settled or materialized by another connection between the snapshot and the lock
@@ -123,13 +122,13 @@ public final class MaterializeBatch {
    * @param materialized whether its row is written now; false where the row is locked
    * @param runOut whether its lease has run out
    */
-  public record Found(JobId job, boolean materialized, boolean runOut) {
+  record Found(JobId job, boolean materialized, boolean runOut) {
     static Found read(ResultSet row) throws SQLException {
       return new Found(
           Rows.id(row, "id"), row.getBoolean("materialized"), row.getBoolean("run_out"));
     }
 
-    public Lease lease() {
+    Lease lease() {
       return new Lease(job, BatchClaims.ATTEMPT);
     }
   }
@@ -137,7 +136,7 @@ public final class MaterializeBatch {
   private MaterializeBatch() {}
 
   /** Called before a verb that writes these. Waits for locked rows, as the verb would. */
-  public static void leases(Connection connection, Collection<Lease> leases) throws SQLException {
+  static void leases(Connection connection, Collection<Lease> leases) throws SQLException {
     found(SOME, connection, leases);
   }
 
@@ -145,8 +144,7 @@ public final class MaterializeBatch {
    * The same without waiting, for callers that must not wait for a handler's own transaction; the
    * answer has the jobs that were in batches.
    */
-  public static List<Found> unlocked(Connection connection, Collection<Lease> leases)
-      throws SQLException {
+  static List<Found> unlocked(Connection connection, Collection<Lease> leases) throws SQLException {
     return found(SOME_UNLOCKED, connection, leases);
   }
 
@@ -165,7 +163,7 @@ public final class MaterializeBatch {
    *
    * @param queues those of the jobs
    */
-  public static void beforeChange(Connection connection, List<JobId> jobs, Set<String> queues)
+  static void beforeChange(Connection connection, List<JobId> jobs, Set<String> queues)
       throws SQLException {
     if (jobs.isEmpty()) {
       return;
@@ -180,12 +178,12 @@ public final class MaterializeBatch {
   }
 
   /** Before these jobs are read. */
-  public static void beforeReading(Connection connection, List<JobId> jobs) throws SQLException {
+  static void beforeReading(Connection connection, List<JobId> jobs) throws SQLException {
     reading(connection, () -> SOME_UNLOCKED.on(connection).array("jobs", "uuid", jobs, id -> id));
   }
 
   /** Before jobs are listed or counted. */
-  public static void beforeReading(Connection connection) throws SQLException {
+  static void beforeReading(Connection connection) throws SQLException {
     reading(connection, () -> ALL.on(connection));
   }
 
@@ -210,20 +208,19 @@ public final class MaterializeBatch {
    * What a claim by rules counts: jobs of its queue, and all of its worker. It keeps batch claims
    * out before.
    */
-  public static void ofQueue(Connection connection, String queue, String worker)
-      throws SQLException {
+  static void ofQueue(Connection connection, String queue, String worker) throws SQLException {
     OF_QUEUE.on(connection).set("queue", queue).set("worker", worker).listByKey(Found::read);
   }
 
   /** Batch claims of workers whose names begin with the prefix. */
-  public static void ofWorkers(Connection connection, String prefix) throws SQLException {
+  static void ofWorkers(Connection connection, String prefix) throws SQLException {
     if (!isNone(connection)) {
       OF_WORKERS.on(connection).set("prefix", prefix).listByKey(Found::read);
     }
   }
 
   /** Batch claims that are older than most become, before a sweep. */
-  public static void old(Connection connection) throws SQLException {
+  static void old(Connection connection) throws SQLException {
     if (!isNone(connection)) {
       OLD.on(connection).listByKey(Found::read);
     }

@@ -5,7 +5,7 @@ import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.MaterializeBatch;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
@@ -85,6 +85,7 @@ public final class Claim {
   private static final Duration IN_A_MOMENT = Duration.ofMillis(10);
 
   private final Database database;
+  private final MaterializedJobs materialized;
   private final UnreadableJobs apart;
   private final ClaimByRules byRules = new ClaimByRules();
   private final ClaimBatch byBatch;
@@ -100,9 +101,15 @@ public final class Claim {
    * @param batchFrom a claim that follows one of so many jobs is a batch claim, if it may be
    */
   public Claim(
-      Database database, Backoff backoff, BatchClaims batches, int batchFrom, LongSupplier nanos) {
+      Database database,
+      MaterializedJobs materialized,
+      Backoff backoff,
+      BatchClaims batches,
+      int batchFrom,
+      LongSupplier nanos) {
     this.database = database;
-    this.apart = new UnreadableJobs(database, backoff);
+    this.materialized = materialized;
+    this.apart = new UnreadableJobs(database, materialized, backoff);
     this.byBatch = new ClaimBatch(database, batches, apart);
     this.batchFrom = batchFrom;
     this.nanos = nanos;
@@ -159,7 +166,7 @@ public final class Claim {
 
   private Taken byRules(ClaimRequest request) {
     Taken taken =
-        apart.ifNeeded(request, (asked, payloads) -> byRules.take(database, asked, payloads));
+        apart.ifNeeded(request, (asked, payloads) -> byRules.take(materialized, asked, payloads));
     if (taken.byRules() && !taken.isEmpty()) {
       byRulesLast.add(request.queue());
     } else {
@@ -200,7 +207,6 @@ public final class Claim {
 
   /** The leases under this worker's name, for it to find those it does not know. */
   public static List<Lease> heldBy(Connection connection, String worker) throws SQLException {
-    MaterializeBatch.ofWorkers(connection, worker);
     return HELD_BY.on(connection).set("worker", worker).listByKey(Rows::lease);
   }
 }

@@ -2,10 +2,8 @@ package dev.holdfast.queue.claim;
 
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
-import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.Rows;
@@ -147,7 +145,9 @@ final class ClaimBatch {
       readable = false;
     }
     cursor.claimed(from, rows, cursor.now() - start);
-    return Optional.of(readable ? Taken.of(rows) : readApart(Taken.of(rows), request));
+    Taken taken = Taken.of(rows);
+    // A payload that the server cannot output must not keep the others from being run.
+    return Optional.of(readable ? taken : taken.with(apart.all(taken.jobs(), request.lease())));
   }
 
   private List<Picked> claim(ClaimRequest request, double[] from) {
@@ -206,17 +206,5 @@ final class ClaimBatch {
       throws SQLException {
     Lease lease = leases.remove(Rows.id(row, "id"));
     return lease == null ? Optional.empty() : Optional.of(ClaimedRow.read(row, lease));
-  }
-
-  /** A payload that the server cannot output must not keep the others from being run. */
-  private Taken readApart(Taken taken, ClaimRequest request) {
-    List<Lease> leases = taken.jobs().stream().map(LeasedJob::lease).toList();
-    database.run(
-        "claim",
-        connection -> {
-          MaterializeBatch.leases(connection, leases);
-          return true;
-        });
-    return taken.with(apart.all(taken.jobs(), request.lease()));
   }
 }

@@ -2,7 +2,7 @@ package dev.holdfast.queue.claim;
 
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.LeasedJob;
-import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.BatchSql;
@@ -147,14 +147,20 @@ final class ClaimByRules {
    * One page of keys after the other, each in its own transaction, so that the lock is not held
    * long.
    */
-  Taken take(Database database, ClaimRequest request, boolean payloads) {
+  Taken take(MaterializedJobs materialized, ClaimRequest request, boolean payloads) {
     RulesSnapshot.Key start = lastKey.getOrDefault(request.queue(), RulesSnapshot.Key.FIRST);
     RulesSnapshot.Key from = start;
     boolean around = start.equals(RulesSnapshot.Key.FIRST);
     List<LeasedJob> jobs = new ArrayList<>();
     for (int page = 0; page < PAGES_A_CLAIM && jobs.size() < request.most(); page++) {
       Page claimed =
-          page(database, request, payloads, from, around ? start : RulesSnapshot.Key.FIRST, jobs);
+          page(
+              materialized,
+              request,
+              payloads,
+              from,
+              around ? start : RulesSnapshot.Key.FIRST,
+              jobs);
       jobs.addAll(claimed.jobs());
       if (claimed.next() == null) {
         lastKey.put(request.queue(), from);
@@ -177,7 +183,7 @@ final class ClaimByRules {
    * unknown, so the worker asks for all leases under its name.
    */
   private Page page(
-      Database database,
+      MaterializedJobs materialized,
       ClaimRequest request,
       boolean payloads,
       RulesSnapshot.Key from,
@@ -185,7 +191,12 @@ final class ClaimByRules {
       List<LeasedJob> before) {
     ClaimRequest rest = request.most(request.most() - before.size());
     try {
-      return database.transactBegunByWork("claim", in -> takePage(in, rest, payloads, from, until));
+      return materialized.counting(
+          rest.queue(),
+          rest.worker(),
+          in -> RulesSnapshot.lockAndRead(in, rest, from, until, keysAPage),
+          RulesSnapshot::batches,
+          (in, rules) -> takePage(in, rules, rest, payloads, from));
     } catch (DatabaseException e) {
       if (before.isEmpty() || !UnreadableJobs.mayHelp(e)) {
         throw e;
@@ -196,12 +207,11 @@ final class ClaimByRules {
 
   Page takePage(
       Connection connection,
+      RulesSnapshot rules,
       ClaimRequest request,
       boolean payloads,
-      RulesSnapshot.Key from,
-      RulesSnapshot.Key until)
+      RulesSnapshot.Key from)
       throws SQLException {
-    RulesSnapshot rules = RulesSnapshot.lockAndRead(connection, request, from, until, keysAPage);
     int allowed = rules.allows(request.most());
     if (allowed == 0 || rules.workerIsReserved()) {
       return Page.last(List.of());

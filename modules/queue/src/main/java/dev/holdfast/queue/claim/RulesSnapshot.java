@@ -1,7 +1,6 @@
 package dev.holdfast.queue.claim;
 
 import dev.holdfast.model.attempt.ClaimRequest;
-import dev.holdfast.queue.batch.MaterializeBatch;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
@@ -146,23 +145,11 @@ record RulesSnapshot(
 
   /**
    * Waits for the lock of the queue, which the transaction holds until it ends; meanwhile no batch
-   * claim takes jobs of the queue. Jobs in batches run, and are materialized before they are
-   * counted.
+   * claim takes jobs of the queue.
    *
    * @param until the last key to read; {@link Key#FIRST} for all
    */
   static RulesSnapshot lockAndRead(
-      Connection connection, ClaimRequest request, Key after, Key until, int mostKeys)
-      throws SQLException {
-    RulesSnapshot rules = query(connection, request, after, until, mostKeys);
-    if (!rules.batches()) {
-      return rules;
-    }
-    MaterializeBatch.ofQueue(connection, request.queue(), request.worker());
-    return query(connection, request, after, until, mostKeys);
-  }
-
-  private static RulesSnapshot query(
       Connection connection, ClaimRequest request, Key after, Key until, int mostKeys)
       throws SQLException {
     return SQL.on(connection)

@@ -8,6 +8,7 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.Rows;
@@ -76,10 +77,12 @@ final class UnreadableJobs {
   private static final int PART_OF_LEASE = 3;
 
   private final Database database;
+  private final MaterializedJobs materialized;
   private final Backoff backoff;
 
-  UnreadableJobs(Database database, Backoff backoff) {
+  UnreadableJobs(Database database, MaterializedJobs materialized, Backoff backoff) {
     this.database = database;
+    this.materialized = materialized;
     this.backoff = backoff;
   }
 
@@ -132,7 +135,7 @@ final class UnreadableJobs {
       }
     }
     if (!left.isEmpty()) {
-      database.run("release", connection -> ReleaseAttempts.released(connection, left));
+      materialized.holding("release", left, Settlement.Release::lease, ReleaseAttempts::released);
     }
     return readable;
   }
@@ -141,13 +144,15 @@ final class UnreadableJobs {
     Lease lease = job.lease();
     try {
       List<Optional<Json>> payload =
-          database.run(
+          materialized.holding(
               "read",
+              lease,
               connection ->
                   READ.on(connection)
                       .set("bytes", Limits.BULK_BYTES)
                       .lease(lease)
-                      .list(row -> Optional.ofNullable(Rows.jsonOrNull(row, "payload"))));
+                      .list(row -> Optional.ofNullable(Rows.jsonOrNull(row, "payload"))),
+              read -> !read.isEmpty());
       if (!payload.isEmpty() && payload.getFirst().isEmpty()) {
         end(lease, "it has more than %,d bytes".formatted(Limits.BULK_BYTES));
       }

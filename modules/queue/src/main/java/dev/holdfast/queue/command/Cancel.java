@@ -5,10 +5,9 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Tenant;
-import dev.holdfast.queue.batch.MaterializeBatch;
+import dev.holdfast.queue.batch.LockedJob;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
-import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.CancelGraceSql;
 import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.TenantSql;
@@ -17,7 +16,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /** Cancels jobs: at once when they are not running, else by asking the worker to stop. */
 public final class Cancel {
@@ -45,7 +43,7 @@ public final class Cancel {
       Sql.of(
           """
           ${family}
-          SELECT j.id, j.queue, ${notMaterialized} AS not_materialized
+          SELECT ${columns}
             FROM holdfast.job j
            WHERE j.id IN (SELECT id FROM family) AND ${tenant}
            ORDER BY j.id
@@ -53,8 +51,8 @@ public final class Cancel {
           """,
           "family",
           FAMILY,
-          "notMaterialized",
-          BatchSql.isNotMaterialized("j"),
+          "columns",
+          LockedJob.COLUMNS,
           "tenant",
           TenantSql.isOf("j"));
 
@@ -108,45 +106,25 @@ public final class Cancel {
 
   private Cancel() {}
 
-  /** A locked row: no claim has written it, if it is not materialized. */
-  private record Locked(JobId job, String queue, boolean notMaterialized) {}
+  /** What {@link #of} changes. */
+  public static List<LockedJob> lock(
+      Connection connection, List<JobId> jobs, boolean cascade, Tenant tenant) throws SQLException {
+    return LOCK.on(connection)
+        .array("jobs", "uuid", jobs, job -> job)
+        .set("cascade", cascade)
+        .tenant(tenant)
+        .list(LockedJob::read);
+  }
 
-  /** In one transaction. */
   public static List<Cancellation> of(
       Connection connection, List<JobId> jobs, boolean cascade, String reason, Tenant tenant)
       throws SQLException {
-    String why = reason.isBlank() ? "requested" : Limits.reason(reason);
-    materialize(connection, jobs, cascade, tenant);
     return SQL.on(connection)
         .array("jobs", "uuid", jobs, job -> job)
         .set("cascade", cascade)
         .tenant(tenant)
-        .set("reason", why)
+        .set("reason", reason.isBlank() ? "requested" : Limits.reason(reason))
         .list(Cancel::read);
-  }
-
-  /** A job in a batch runs: its row must show that before it is cancelled. */
-  private static void materialize(
-      Connection connection, List<JobId> jobs, boolean cascade, Tenant tenant) throws SQLException {
-    List<Locked> notMaterialized =
-        LOCK
-            .on(connection)
-            .array("jobs", "uuid", jobs, job -> job)
-            .set("cascade", cascade)
-            .tenant(tenant)
-            .list(
-                row ->
-                    new Locked(
-                        Rows.id(row, "id"),
-                        row.getString("queue"),
-                        row.getBoolean("not_materialized")))
-            .stream()
-            .filter(Locked::notMaterialized)
-            .toList();
-    MaterializeBatch.beforeChange(
-        connection,
-        notMaterialized.stream().map(Locked::job).toList(),
-        notMaterialized.stream().map(Locked::queue).collect(Collectors.toSet()));
   }
 
   private static Cancellation read(ResultSet row) throws SQLException {

@@ -187,7 +187,7 @@ public final class Commands {
   /** In one transaction. */
   public static Commanded command(
       Connection connection, JobId job, JobCommand command, Tenant tenant) throws SQLException {
-    Optional<JobState> state = LockedJob.stateOf(connection, job, tenant);
+    Optional<JobState> state = LockJob.stateOf(connection, job, tenant);
     Answer answer =
         state.isEmpty() ? Answer.NO_SUCH_JOB : checked(connection, job, state.get(), command);
     String queue = null;

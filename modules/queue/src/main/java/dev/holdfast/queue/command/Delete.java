@@ -47,7 +47,7 @@ public final class Delete {
   /** In one transaction; empty when there is no such job. */
   public static Optional<Deletion> one(Connection connection, JobId job, Tenant tenant)
       throws SQLException {
-    Optional<JobState> state = LockedJob.stateOf(connection, job, tenant);
+    Optional<JobState> state = LockJob.stateOf(connection, job, tenant);
     if (state.isEmpty()) {
       return Optional.empty();
     }

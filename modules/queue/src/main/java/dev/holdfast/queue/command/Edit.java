@@ -71,7 +71,7 @@ public final class Edit {
       throws SQLException {
     Object given = edit.payload();
     Json payload = given == null ? null : Limits.payload(codec.encode(given));
-    Optional<JobState> state = LockedJob.stateOf(connection, job, tenant);
+    Optional<JobState> state = LockJob.stateOf(connection, job, tenant);
     if (state.isEmpty()) {
       return Optional.empty();
     }

@@ -1,7 +1,6 @@
 package dev.holdfast.queue.health;
 
-import dev.holdfast.queue.batch.MaterializeBatch;
-import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.recover.Reap;
@@ -18,11 +17,11 @@ public final class ProcessRecovery {
            WHERE name = :name
           """);
 
-  private final Database database;
+  private final MaterializedJobs materialized;
   private final QueueNotifier notifier;
 
-  ProcessRecovery(Database database, QueueNotifier notifier) {
-    this.database = database;
+  ProcessRecovery(MaterializedJobs materialized, QueueNotifier notifier) {
+    this.materialized = materialized;
     this.notifier = notifier;
   }
 
@@ -34,19 +33,14 @@ public final class ProcessRecovery {
    * @param namePrefix how the worker name starts under which it held its leases
    */
   public ReapResult recover(String supervisor, String namePrefix, String why) {
-    database.run(
-        "recover",
-        connection -> {
-          MaterializeBatch.ofWorkers(connection, namePrefix);
-          return true;
-        });
     List<Reap.Reaped> reaped =
-        database.transact(
+        materialized.sweeping(
             "recover",
+            namePrefix,
             connection -> {
-              List<Reap.Reaped> jobs = Reap.of(connection, namePrefix, why);
-              if (!jobs.isEmpty()) {
-                ReapResult result = ReapResult.of(jobs);
+              List<Reap.Reaped> lost = Reap.of(connection, namePrefix, why);
+              if (!lost.isEmpty()) {
+                ReapResult result = ReapResult.of(lost);
                 RECOVERED
                     .on(connection)
                     .set("requeued", result.requeued().size())
@@ -54,7 +48,7 @@ public final class ProcessRecovery {
                     .set("name", supervisor)
                     .update();
               }
-              return jobs;
+              return lost;
             });
     ReapResult result = ReapResult.of(Reap.logged(reaped));
     notifier.send(result.requeuedIn());

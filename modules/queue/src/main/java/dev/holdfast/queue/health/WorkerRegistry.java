@@ -1,5 +1,6 @@
 package dev.holdfast.queue.health;
 
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.notify.QueueNotifier;
 
@@ -36,7 +37,7 @@ public record WorkerRegistry(
         supervisors,
         readings,
         new WorkerCommands(database, readings),
-        new ProcessRecovery(database, notifier),
+        new ProcessRecovery(new MaterializedJobs(database), notifier),
         new WorkerExits(database),
         new WorkerLogs(database),
         polls,

@@ -4,28 +4,24 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.ops.Dispatch;
-import dev.holdfast.queue.batch.MaterializeBatch;
+import dev.holdfast.queue.batch.MaterializedJobs.Extending;
 import dev.holdfast.queue.command.Commands;
-import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
-import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.sql.ClaimDeliverySql;
 import dev.holdfast.queue.sql.FenceSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Extends all leases of a worker in one statement, and returns which were cancelled or lost. */
-public final class Heartbeat {
+public final class Heartbeat implements Extending<List<HeartbeatResult>> {
   private static final String HELD =
       """
       beat AS MATERIALIZED (
@@ -89,7 +85,7 @@ public final class Heartbeat {
   // transaction; the heartbeat of all other jobs must not wait for it, and nor can the reaper
   // take a locked row. Whether such a lease is still held is read, not locked, in the last select.
   // Where it has run out, a reaper may hold the row, and then the answer is not known
-  // before that has ended: see askedAgain.
+  // before that has ended: see lock.
   // Each row is looked up by its id, never joined as a whole, as in Succeed; and written by its id,
   // because one that was changed between the snapshot and the lock is at another place by now.
   private static final String EXTEND_BY_ID =
@@ -162,7 +158,7 @@ public final class Heartbeat {
   /**
    * A reaper commits its page sooner than that, and heartbeats of other jobs can wait for so long.
    */
-  private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
+  public static final Duration LOCK_TIMEOUT = Duration.ofSeconds(1);
 
   /**
    * How leases are extended.
@@ -198,34 +194,40 @@ public final class Heartbeat {
           row.getBoolean("run_out"));
     }
 
-    HeartbeatResult rowLocked() {
-      return new HeartbeatResult(
-          result.lease(),
-          Ack.ACCEPTED,
-          result.cancelReason(),
-          result.pendingCommand(),
-          true,
-          false);
+    /**
+     * @param runOutInBatch of a job whose row is locked and only known to its batch; else null
+     */
+    Beat knowing(@Nullable Boolean runOutInBatch) {
+      return runOutInBatch == null || result.ack() != Ack.LEASE_LOST
+          ? this
+          : new Beat(
+              new HeartbeatResult(
+                  result.lease(),
+                  Ack.ACCEPTED,
+                  result.cancelReason(),
+                  result.pendingCommand(),
+                  true,
+                  false),
+              runOutInBatch);
     }
   }
 
-  private Heartbeat() {}
+  private final List<Lease> leases;
+  private final Extension extension;
+
+  /** Those that {@link #EXTEND} answered for or did not extend: of others, nothing is known. */
+  private final Map<Lease, HeartbeatResult> noted = new HashMap<>();
+
+  private Heartbeat(List<Lease> leases, Extension extension) {
+    this.leases = leases;
+    this.extension = extension;
+  }
 
   /**
    * @param lease how long the leases last from now on; null for as long as each was given for
    */
-  public static List<HeartbeatResult> of(
-      Connection connection, List<Lease> leases, @Nullable Duration lease) throws SQLException {
-    return of(connection, leases, lease, LOCK_TIMEOUT);
-  }
-
-  /**
-   * @param lockTimeout how long to wait for a row that a reaper may hold
-   */
-  public static List<HeartbeatResult> of(
-      Connection connection, List<Lease> leases, @Nullable Duration lease, Duration lockTimeout)
-      throws SQLException {
-    return of(connection, leases, new Extension(lease, Map.of()), lockTimeout);
+  public static Heartbeat of(List<Lease> leases, @Nullable Duration lease) {
+    return new Heartbeat(leases, new Extension(lease, Map.of()));
   }
 
   /**
@@ -233,91 +235,59 @@ public final class Heartbeat {
    *
    * @param startedBy the workers that begin attempts with it, by their own names
    */
-  public static List<HeartbeatResult> of(
-      Connection connection, List<Lease> leases, Map<Lease, String> startedBy) throws SQLException {
-    return of(connection, leases, new Extension(null, startedBy), LOCK_TIMEOUT);
+  public static Heartbeat of(List<Lease> leases, Map<Lease, String> startedBy) {
+    return new Heartbeat(leases, new Extension(null, startedBy));
   }
 
-  private static List<HeartbeatResult> of(
-      Connection connection, List<Lease> leases, Extension extension, Duration lockTimeout)
+  @Override
+  public List<Lease> first(Connection connection) throws SQLException {
+    note(extension.call(connection, Statements::all, leases).listByKey(Beat::read));
+    return noted.values().stream()
+        .filter(result -> result.ack() == Ack.LEASE_LOST)
+        .map(HeartbeatResult::lease)
+        .toList();
+  }
+
+  /** A job that stays in its batch counts as held; see {@link #EXTEND_BY_ID} for locked rows. */
+  @Override
+  public List<Lease> again(
+      Connection connection, List<Lease> unextended, Map<Lease, Boolean> inBatches)
       throws SQLException {
-    Map<Lease, HeartbeatResult> noted =
-        extension.call(connection, Statements::all, leases).listByKey(Beat::read).stream()
-            .map(Beat::result)
-            .collect(Collectors.toMap(HeartbeatResult::lease, result -> result, (a, b) -> a));
-    List<Lease> unextended =
-        noted.values().stream()
-            .filter(result -> result.ack() == Ack.LEASE_LOST)
-            .map(HeartbeatResult::lease)
+    List<Beat> beats =
+        beat(connection, unextended).stream()
+            .map(beat -> beat.knowing(inBatches.get(beat.result().lease())))
             .toList();
-    if (!unextended.isEmpty()) {
-      noted.putAll(byId(connection, unextended, extension, lockTimeout));
-    }
+    note(beats);
+    return beats.stream().filter(Beat::runOut).map(beat -> beat.result().lease()).toList();
+  }
+
+  /**
+   * Waits a moment for the transactions that have locked these rows. By then a reaper has ended the
+   * leases or has not, and {@link #last} sees which.
+   */
+  @Override
+  public void lock(Connection connection, List<Lease> runOut) throws SQLException {
+    LOCK.on(connection).set("jobs", Rows.ids(connection, runOut)).list(row -> true);
+  }
+
+  @Override
+  public void last(Connection connection, List<Lease> runOut) throws SQLException {
+    note(beat(connection, runOut));
+  }
+
+  @Override
+  public List<HeartbeatResult> answer() {
     return leases.stream()
         .map(each -> noted.getOrDefault(each, new HeartbeatResult(each, Ack.ACCEPTED, null)))
         .toList();
   }
 
-  /**
-   * A job that was claimed in a batch is materialized at its first heartbeat. One whose row is
-   * locked stays in the batch, and counts as held; where its lease has run out, the row is waited
-   * for like others.
-   */
-  private static Map<Lease, HeartbeatResult> byId(
-      Connection connection, List<Lease> leases, Extension extension, Duration lockTimeout)
-      throws SQLException {
-    Map<Lease, MaterializeBatch.Found> locked =
-        MaterializeBatch.unlocked(connection, leases).stream()
-            .filter(found -> !found.materialized())
-            .collect(Collectors.toMap(MaterializeBatch.Found::lease, found -> found, (a, b) -> a));
-    Map<Lease, HeartbeatResult> results = new HashMap<>();
-    List<Lease> ranOut = new ArrayList<>();
-    for (Beat beat : beat(connection, leases, extension)) {
-      HeartbeatResult result = beat.result();
-      MaterializeBatch.Found inBatch =
-          result.ack() == Ack.LEASE_LOST ? locked.get(result.lease()) : null;
-      results.put(result.lease(), inBatch == null ? result : beat.rowLocked());
-      if (inBatch == null ? beat.runOut() : inBatch.runOut()) {
-        ranOut.add(result.lease());
-      }
-    }
-    if (!ranOut.isEmpty()) {
-      results.putAll(askedAgain(connection, ranOut, extension, lockTimeout));
-    }
-    return results;
+  private List<Beat> beat(Connection connection, List<Lease> some) throws SQLException {
+    return extension.call(connection, Statements::byId, some).listByKey(Beat::read);
   }
 
-  /**
-   * Waits a moment for the transactions that have locked these rows, and runs the statement again:
-   * by then a reaper has ended the leases or has not, and the second statement sees which. Has no
-   * result for rows that stay locked: then the handler's own transaction has locked them, and no
-   * reaper.
-   */
-  private static Map<Lease, HeartbeatResult> askedAgain(
-      Connection connection, List<Lease> ranOut, Extension extension, Duration lockTimeout)
-      throws SQLException {
-    try {
-      return Database.inTransaction(
-          connection,
-          "SET LOCAL lock_timeout = " + lockTimeout.toMillis(),
-          in -> {
-            LOCK.on(in).set("jobs", Rows.ids(in, ranOut)).list(row -> true);
-            MaterializeBatch.leases(in, ranOut);
-            return beat(in, ranOut, extension).stream()
-                .map(Beat::result)
-                .collect(Collectors.toMap(HeartbeatResult::lease, result -> result));
-          });
-    } catch (SQLException e) {
-      if (SqlErrors.isLockNotFree(e)) {
-        return Map.of();
-      }
-      throw e;
-    }
-  }
-
-  private static List<Beat> beat(Connection connection, List<Lease> leases, Extension extension)
-      throws SQLException {
-    return extension.call(connection, Statements::byId, leases).listByKey(Beat::read);
+  private void note(List<Beat> beats) {
+    beats.forEach(beat -> noted.put(beat.result().lease(), beat.result()));
   }
 
   /** Only jobs with a cancellation or a command pending: cheap enough for twice a second. */

@@ -4,8 +4,7 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.value.Refusal;
-import dev.holdfast.queue.batch.MaterializeAndRetry;
-import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.jdbc.JsonInput;
 import java.util.List;
 import java.util.Set;
@@ -15,10 +14,10 @@ import java.util.Set;
  * in another; steps, which are few, each in a transaction.
  */
 public final class WriteReports {
-  private final Database database;
+  private final MaterializedJobs materialized;
 
-  public WriteReports(Database database) {
-    this.database = database;
+  public WriteReports(MaterializedJobs materialized) {
+    this.materialized = materialized;
   }
 
   /** One answer per report, in their order. */
@@ -51,28 +50,23 @@ public final class WriteReports {
   }
 
   private <S extends Report> Set<Lease> written(
-      String name, List<S> batch, MaterializeAndRetry.Verb<S> verb) {
+      String name, List<S> batch, MaterializedJobs.Verb<S> verb) {
     return batch.isEmpty()
         ? Set.of()
-        : database.run(
+        : materialized.holding(
             name,
-            connection ->
-                JsonInput.store(
-                    name,
-                    Refusal.EVENT_NOT_JSON,
-                    () -> MaterializeAndRetry.all(connection, batch, Report::lease, verb)));
+            batch,
+            Report::lease,
+            (connection, some) ->
+                JsonInput.store(name, Refusal.EVENT_NOT_JSON, () -> verb.all(connection, some)));
   }
 
   private Ack step(Report.Step step) {
-    return database.transactByKey(
+    return materialized.holdingInTransaction(
         "step",
+        step.lease(),
         connection ->
-            JsonInput.store(
-                "step",
-                Refusal.RESULT_NOT_JSON,
-                () ->
-                    MaterializeAndRetry.one(
-                        connection, step.lease(), () -> Steps.write(connection, step))));
+            JsonInput.store("step", Refusal.RESULT_NOT_JSON, () -> Steps.write(connection, step)));
   }
 
   private static Ack ack(boolean accepted) {

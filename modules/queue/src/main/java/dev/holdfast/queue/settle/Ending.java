@@ -2,7 +2,7 @@ package dev.holdfast.queue.settle;
 
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
-import dev.holdfast.queue.batch.MaterializeAndRetry.Verb;
+import dev.holdfast.queue.batch.MaterializedJobs.Verb;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

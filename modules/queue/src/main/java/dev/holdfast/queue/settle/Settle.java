@@ -5,8 +5,7 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.queue.batch.BatchClaims;
-import dev.holdfast.queue.batch.MaterializeAndRetry;
-import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.jdbc.JsonInput;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -22,12 +21,12 @@ import java.util.Set;
  * gives each caller the answer for its own row.
  */
 public final class Settle {
-  private final Database database;
+  private final MaterializedJobs materialized;
   private final List<Ending<?>> endings;
   private final BatchClaims batches;
 
-  public Settle(Database database, Backoff backoff, BatchClaims batches) {
-    this.database = database;
+  public Settle(MaterializedJobs materialized, Backoff backoff, BatchClaims batches) {
+    this.materialized = materialized;
     this.endings = Ending.table(backoff);
     this.batches = batches;
   }
@@ -45,10 +44,8 @@ public final class Settle {
   /** In the caller's transaction. */
   public Ack succeed(Connection connection, Settlement.Succeed settlement) throws SQLException {
     return ack(
-        JsonInput.store(
-                "succeed",
-                Refusal.RESULT_NOT_JSON,
-                () -> ended(connection, Ending.SUCCEED, List.of(settlement)))
+        MaterializedJobs.holding(
+                connection, List.of(settlement), Settlement::lease, write(Ending.SUCCEED))
             .contains(settlement.lease()));
   }
 
@@ -69,25 +66,25 @@ public final class Settle {
       return List.of();
     }
     Set<Lease> settled =
-        database.run(
-            ending.verb(),
-            connection ->
-                JsonInput.store(
-                    ending.verb(),
-                    Refusal.RESULT_NOT_JSON,
-                    () -> ended(connection, ending, settlements)));
+        materialized.holding(ending.verb(), settlements, Settlement::lease, write(ending));
     batches.settled(settled);
     return settlements.stream().filter(s -> settled.contains(s.lease())).toList();
   }
 
-  private <S extends Settlement> Set<Lease> ended(
-      Connection connection, Ending<S> ending, List<S> settlements) throws SQLException {
-    Set<Lease> settled = succeededInBatches(connection, settlements);
-    List<S> others = settlements.stream().filter(s -> !settled.contains(s.lease())).toList();
-    if (!others.isEmpty()) {
-      settled.addAll(MaterializeAndRetry.all(connection, others, Settlement::lease, ending.ends()));
-    }
-    return settled;
+  private <S extends Settlement> MaterializedJobs.Verb<S> write(Ending<S> ending) {
+    return (connection, settlements) ->
+        JsonInput.store(
+            ending.verb(),
+            Refusal.RESULT_NOT_JSON,
+            () -> {
+              Set<Lease> settled = succeededInBatches(connection, settlements);
+              List<S> others =
+                  settlements.stream().filter(s -> !settled.contains(s.lease())).toList();
+              if (!others.isEmpty()) {
+                settled.addAll(ending.ends().all(connection, others));
+              }
+              return settled;
+            });
   }
 
   /** Those that succeeded in a batch that this process has claimed: one write of their rows. */

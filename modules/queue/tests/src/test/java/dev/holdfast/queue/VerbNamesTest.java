@@ -13,7 +13,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class VerbNamesTest {
   private static final Pattern METHOD = Pattern.compile("(?m)^  public [^=;{]*?(\\w+)\\(");
   private static final Pattern VERB =
-      Pattern.compile("\\b(?:run|runOnce|transact\\w*|storing)\\(\\s*\"(\\w+)\"");
+      Pattern.compile(
+          "\\b(?:run|runOnce|transact\\w*|reading|changing|holding\\w*|extending|sweeping|show)\\(\\s*\"(\\w+)\"");
 
   @ParameterizedTest
   @ValueSource(strings = {"JobQueue", "Queries", "Admin", "Maintenance"})

@@ -14,7 +14,6 @@ import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
-import dev.holdfast.queue.command.Cancel;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Set;
@@ -103,7 +102,7 @@ class BatchClaimTest extends BatchFixture {
     JobId other = add(job());
     try (Connection canceller = db.dataSource().getConnection()) {
       canceller.setAutoCommit(false);
-      assertThat(Cancel.of(canceller, List.of(job), false, "enough", Tenant.ANY)).hasSize(1);
+      assertThat(OnConnection.cancel(canceller, List.of(job), false)).hasSize(1);
       // It waits a moment for the cancel, and then goes row by row.
       assertThat(inBatch(5)).extracting(Lease::job).containsExactly(other);
       assertThat(claims()).isZero();

@@ -10,14 +10,21 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.search.JobCounts;
 import dev.holdfast.model.search.JobDependencies;
+import dev.holdfast.model.search.RunSummary;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Queries;
+import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,6 +62,12 @@ class BatchReadTest extends BatchFixture {
             (q, job) ->
                 String.valueOf(
                     q.queries().workerNames(List.of(new Lease(job, 1))).get(new Lease(job, 1)))),
+        new Asked("ids", 3, (q, job) -> q.queries().ids(running).ids().size()),
+        new Asked("run", JobState.RUNNING, BatchReadTest::stateInRun),
+        new Asked(
+            "warnings",
+            List.of(),
+            (q, job) -> q.queries().warnings(Tenant.ANY, Duration.ZERO).unhandled()),
         new Asked("counts", List.of(JobState.RUNNING), BatchReadTest::statesCounted),
         new Asked("held within", true, BatchReadTest::isHeld),
         new Asked("held by", 3, (q, job) -> q.jobs().heldBy(WORKER).size()),
@@ -62,8 +75,60 @@ class BatchReadTest extends BatchFixture {
             "may be known", true, (q, job) -> q.jobs().mayHaveHandler(job, Duration.ofMinutes(1))));
   }
 
+  /**
+   * Reads of what a job in a batch cannot have, of jobs that have ended or that a worker over HTTP
+   * holds, and those that have tests of their own below.
+   */
+  private static final Set<String> OTHERS =
+      Set.of(
+          "artifacts",
+          "backgrounds",
+          "confirmed",
+          "continuesSteps",
+          "dependencies",
+          "ended",
+          "failures",
+          "finished",
+          "heldOverHttp",
+          "history",
+          "idsLike",
+          "log",
+          "logEnds",
+          "now",
+          "patch",
+          "patches",
+          "pendingCommand",
+          "reportedCompletions",
+          "runs",
+          "runTimes",
+          "step",
+          "steps",
+          "stepsOverview",
+          "stepsToRepeat");
+
+  @Test
+  void every_method_of_the_queries_is_a_question_here() {
+    Set<String> asked =
+        everyQuestion()
+            .map(question -> question.name().replace(" ", ""))
+            .collect(Collectors.toCollection(TreeSet::new));
+    asked.removeAll(Set.of("itsattempt", "itsworker", "queues", "due", "heldby", "maybeknown"));
+    asked.addAll(OTHERS.stream().map(name -> name.toLowerCase(Locale.ROOT)).toList());
+    assertThat(asked)
+        .isEqualTo(
+            Arrays.stream(Queries.class.getDeclaredMethods())
+                .filter(method -> Modifier.isPublic(method.getModifiers()))
+                .filter(method -> !method.isSynthetic())
+                .map(method -> method.getName().toLowerCase(Locale.ROOT))
+                .collect(Collectors.toCollection(TreeSet::new)));
+  }
+
   private static JobState stateOf(JobStore asked, JobId job) {
     return asked.queries().states(List.of(job)).getFirst().state();
+  }
+
+  private static JobState stateInRun(JobStore asked, JobId job) {
+    return asked.queries().run(job, Tenant.ANY).orElseThrow().jobs().getFirst().state();
   }
 
   private static List<JobState> statesCounted(JobStore asked, JobId job) {
@@ -103,6 +168,16 @@ class BatchReadTest extends BatchFixture {
     assertThat(queries.dependencies(waiting).dependsOn())
         .extracting(JobDependencies.Related::state)
         .containsExactly(JobState.RUNNING);
+  }
+
+  @Test
+  void batch_claimed_jobs_of_a_run_are_counted_as_running() {
+    JobId run = job().id();
+    add(job().run(run, "one"));
+    assertThat(inBatch(5)).hasSize(1);
+    assertThat(queries.runs(Tenant.ANY, null, 5).runs())
+        .extracting(RunSummary::states)
+        .containsExactly(Map.of(JobState.RUNNING, 1L));
   }
 
   @Test

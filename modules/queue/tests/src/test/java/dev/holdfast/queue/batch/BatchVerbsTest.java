@@ -282,7 +282,9 @@ class BatchVerbsTest extends BatchFixture {
     return CompletableFuture.supplyAsync(
         () ->
             Database.pooled(db.dataSource(), StatementObserver.NONE, 1)
-                .run("heartbeat", c -> Heartbeat.of(c, List.of(lease), LEASE, SOON))
+                .run(
+                    "heartbeat",
+                    c -> OnConnection.heartbeat(c, Heartbeat.of(List.of(lease), LEASE), SOON))
                 .getFirst());
   }
 

@@ -16,6 +16,7 @@ import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.StatementObserver;
 import java.sql.Connection;
@@ -282,6 +283,7 @@ class ConcurrencyTest extends QueueFixture {
   @Test
   void a_batch_claim_goes_row_by_row_while_a_claim_by_rules_holds_the_queue() throws SQLException {
     queue.enqueue(jobs(3));
+    ClaimRequest request = new ClaimRequest(QUEUE, 1, WORKER, LEASE);
     try (JobStore batching =
             new JobStore(
                 db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.batchFrom(0));
@@ -291,9 +293,10 @@ class ConcurrencyTest extends QueueFixture {
               new ClaimByRules()
                   .takePage(
                       turn,
-                      new ClaimRequest(QUEUE, 1, WORKER, LEASE),
+                      RulesSnapshot.lockAndRead(
+                          turn, request, RulesSnapshot.Key.FIRST, RulesSnapshot.Key.FIRST, 1),
+                      request,
                       true,
-                      RulesSnapshot.Key.FIRST,
                       RulesSnapshot.Key.FIRST)
                   .jobs())
           .hasSize(1);
@@ -390,6 +393,8 @@ class ConcurrencyTest extends QueueFixture {
 
   private static List<LeasedJob> claimByRules(ClaimByRules rules, int most) {
     Database database = Database.pooled(db.dataSource(), StatementObserver.NONE, 1);
-    return rules.take(database, new ClaimRequest(QUEUE, most, WORKER, LEASE), true).jobs();
+    return rules
+        .take(new MaterializedJobs(database), new ClaimRequest(QUEUE, most, WORKER, LEASE), true)
+        .jobs();
   }
 }

@@ -72,13 +72,15 @@ class ConcurrentVerbsTest extends QueueFixture {
   }
 
   private static void claim(Connection connection) throws SQLException {
+    ClaimRequest request = new ClaimRequest(QUEUE, 1, WORKER, LEASE);
     assertThat(
             new ClaimByRules()
                 .takePage(
                     connection,
-                    new ClaimRequest(QUEUE, 1, WORKER, LEASE),
+                    RulesSnapshot.lockAndRead(
+                        connection, request, RulesSnapshot.Key.FIRST, RulesSnapshot.Key.FIRST, 1),
+                    request,
                     true,
-                    RulesSnapshot.Key.FIRST,
                     RulesSnapshot.Key.FIRST)
                 .jobs())
         .hasSize(1);

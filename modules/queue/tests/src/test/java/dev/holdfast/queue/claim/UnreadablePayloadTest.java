@@ -19,6 +19,7 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.SqlErrors;
@@ -202,11 +203,11 @@ class UnreadablePayloadTest extends QueueFixture {
     poison(bad, DAMAGED);
     ClaimByRules byRules = new ClaimByRules(1);
     ClaimRequest request = new ClaimRequest(QUEUE, 10, WORKER, LEASE);
-    assertThat(byRules.take(database(), request, true).jobs())
+    assertThat(byRules.take(new MaterializedJobs(database()), request, true).jobs())
         .extracting(LeasedJob::id)
         .containsExactly(good);
     assertThat(state(bad)).isEqualTo(JobState.PENDING);
-    assertThatThrownBy(() -> byRules.take(database(), request, true))
+    assertThatThrownBy(() -> byRules.take(new MaterializedJobs(database()), request, true))
         .isInstanceOfSatisfying(
             DatabaseException.class, error -> assertThat(UnreadableJobs.mayHelp(error)).isTrue());
   }
@@ -214,7 +215,8 @@ class UnreadablePayloadTest extends QueueFixture {
   @Test
   void a_job_that_is_not_read_within_its_lease_is_pending_without_a_failure() {
     JobId job = add(job());
-    UnreadableJobs apart = new UnreadableJobs(database(), BACKOFF);
+    UnreadableJobs apart =
+        new UnreadableJobs(database(), new MaterializedJobs(database()), BACKOFF);
     List<LeasedJob> all = claim(1);
     int[] calls = new int[1];
     List<LeasedJob> read =
@@ -242,12 +244,15 @@ class UnreadablePayloadTest extends QueueFixture {
   /** A claim that fails with this state if it reads payloads. */
   private List<LeasedJob> apart(String state, int jobs) {
     Database database = database();
-    return new UnreadableJobs(database, BACKOFF)
+    return new UnreadableJobs(database, new MaterializedJobs(database), BACKOFF)
         .ifNeeded(
             new ClaimRequest(QUEUE, jobs, WORKER, LEASE),
             (request, payloads) ->
                 failing(
-                    state, payloads, () -> new ClaimByRules().take(database, request, payloads)))
+                    state,
+                    payloads,
+                    () ->
+                        new ClaimByRules().take(new MaterializedJobs(database), request, payloads)))
         .jobs();
   }
 

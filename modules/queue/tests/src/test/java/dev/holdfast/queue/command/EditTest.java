@@ -19,6 +19,7 @@ import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
+import dev.holdfast.queue.batch.OnConnection;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -136,7 +137,12 @@ class EditTest extends QueueFixture {
                 db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.batchFrom(0));
         Connection editor = db.dataSource().getConnection()) {
       editor.setAutoCommit(false);
-      assertThat(Edit.one(editor, job, FIRST, new JacksonCodec(), Tenant.ANY)).isPresent();
+      Optional<Edit.Edited> edited =
+          OnConnection.changing(
+              editor,
+              in -> LockJob.of(in, job, Tenant.ANY),
+              in -> Edit.one(in, job, FIRST, new JacksonCodec(), Tenant.ANY));
+      assertThat(edited).isPresent();
       assertThat(claim(1)).isEmpty();
       assertThat(
               batching.jobs().claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE).inBatches()).jobs())

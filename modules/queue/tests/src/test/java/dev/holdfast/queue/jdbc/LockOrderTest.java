@@ -15,9 +15,8 @@ import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
-import dev.holdfast.queue.command.Cancel;
+import dev.holdfast.queue.batch.OnConnection;
 import dev.holdfast.queue.command.Retry;
-import dev.holdfast.queue.lease.Heartbeat;
 import dev.holdfast.queue.recover.Expire;
 import dev.holdfast.queue.recover.Reap;
 import dev.holdfast.queue.report.AppendEvents;
@@ -54,7 +53,7 @@ class LockOrderTest extends QueueFixture {
                         case 3 -> {
                           List<JobId> jobs =
                               (kind == 0 ? there : back).stream().map(Lease::job).toList();
-                          Cancel.of(connection, jobs, kind == 1, "enough", Tenant.ANY);
+                          OnConnection.cancel(connection, jobs, kind == 1);
                           yield Set.of();
                         }
                         case 0 ->
@@ -72,7 +71,7 @@ class LockOrderTest extends QueueFixture {
                                         .map(l -> new Settlement.Cancel(l, null))
                                         .toList());
                         default -> {
-                          Heartbeat.of(connection, back, LEASE);
+                          OnConnection.heartbeat(connection, back, LEASE);
                           AppendEvents.all(
                               connection,
                               back.stream()
@@ -107,7 +106,7 @@ class LockOrderTest extends QueueFixture {
                     case 2 -> {
                       for (LeasedJob job :
                           queue.claim(new ClaimRequest(QUEUE, 20, "a", Duration.ZERO)).jobs()) {
-                        Cancel.of(connection, List.of(job.id()), true, "x", Tenant.ANY);
+                        OnConnection.cancel(connection, List.of(job.id()), true);
                       }
                     }
                     case 3 -> Retry.all(connection, ids(JobState.CANCELLED), Tenant.ANY);
@@ -119,7 +118,7 @@ class LockOrderTest extends QueueFixture {
                               .stream()
                               .map(LeasedJob::lease)
                               .toList();
-                      Heartbeat.of(connection, leases, Duration.ofMillis(1));
+                      OnConnection.heartbeat(connection, leases, Duration.ofMillis(1));
                       Fail.all(
                           connection, BACKOFF, leases.stream().map(l -> fail(l, FLAKY)).toList());
                     }

@@ -21,6 +21,7 @@ import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.QueueFixture;
+import dev.holdfast.queue.batch.OnConnection;
 import dev.holdfast.queue.lease.Heartbeat;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -339,8 +340,11 @@ class PlanTest extends QueueFixture {
     db.sql("ANALYZE holdfast.job");
     try (Connection connection = single.getConnection()) {
       connection.setAutoCommit(false);
-      Heartbeat.of(connection, leases, LEASE);
-      Heartbeat.of(connection, leases, Map.of(leases.getFirst(), "w9"));
+      OnConnection.heartbeat(connection, leases, LEASE);
+      OnConnection.heartbeat(
+          connection,
+          Heartbeat.of(leases, Map.of(leases.getFirst(), "w9")),
+          Heartbeat.LOCK_TIMEOUT);
       Heartbeat.commands(connection, WORKER);
       assertThat(
               Sql.of(

@@ -16,6 +16,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.QueueFixture;
+import dev.holdfast.queue.batch.OnConnection;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.StatementObserver;
@@ -178,7 +179,11 @@ class HeartbeatTest extends QueueFixture {
           CompletableFuture.supplyAsync(
               () ->
                   Database.pooled(db.dataSource(), StatementObserver.NONE, 1)
-                      .run("heartbeat", c -> Heartbeat.of(c, List.of(lease), MINUTE, SOON)));
+                      .run(
+                          "heartbeat",
+                          c ->
+                              OnConnection.heartbeat(
+                                  c, Heartbeat.of(List.of(lease), MINUTE), SOON)));
       awaitLockWait();
       ending.of(reaper);
       return beat.get(SOON.toSeconds(), TimeUnit.SECONDS).getFirst();
@@ -237,7 +242,7 @@ class HeartbeatTest extends QueueFixture {
     try (Connection connection = db.connection()) {
       connection.setAutoCommit(false);
       for (int i = 0; i < 10; i++) {
-        Heartbeat.of(connection, List.of(lease), LEASE);
+        OnConnection.heartbeat(connection, List.of(lease), LEASE);
       }
       assertThat(
               Sql.of(
@@ -272,7 +277,7 @@ class HeartbeatTest extends QueueFixture {
   private long hotUpdatesOf(List<Lease> leases) throws SQLException {
     try (Connection connection = db.dataSource().getConnection()) {
       connection.setAutoCommit(false);
-      Heartbeat.of(connection, leases, LEASE);
+      OnConnection.heartbeat(connection, leases, LEASE);
       long hot =
           Sql.of(
                   "SELECT n_tup_hot_upd AS hot"

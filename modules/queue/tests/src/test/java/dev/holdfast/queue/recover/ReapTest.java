@@ -22,7 +22,7 @@ import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.PrematureEnds;
 import dev.holdfast.queue.QueueFixture;
-import dev.holdfast.queue.lease.Heartbeat;
+import dev.holdfast.queue.batch.OnConnection;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -376,7 +376,7 @@ class ReapTest extends QueueFixture {
     expire(lease);
     try (Connection connection = db.connection()) {
       connection.setAutoCommit(false);
-      Heartbeat.of(connection, List.of(lease), LEASE);
+      OnConnection.heartbeat(connection, List.of(lease), LEASE);
       assertThat(reap().requeued()).isEmpty();
       connection.commit();
     }
