@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
 /** Jobs, on the database. A job of another tenant is answered as one that does not exist. */
 final class LocalJobs implements JobOperator {
   private static final int MOST_COUNTED = 10_000;
-  private static final JobPage NO_PAGE = new JobPage(List.of(), null, true);
+  private static final JobPage NO_PAGE = new JobPage(List.of(), null, null);
   private static final JobDependencies NONE = new JobDependencies(List.of(), List.of());
 
   private final JobQueue jobs;

@@ -54,7 +54,7 @@ final class LocalQueues implements QueueOperator {
         status,
         pauses.get(status.name()),
         dispatch == null ? null : new PushedTo(shown(dispatch.url()), dispatch.maxInFlight()),
-        created);
+        created ? Boolean.TRUE : null);
   }
 
   private static String shown(URI url) {

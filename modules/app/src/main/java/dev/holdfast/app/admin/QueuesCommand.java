@@ -12,7 +12,6 @@ import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.QueueOperator;
-import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.value.Limits;
@@ -51,7 +50,7 @@ public final class QueuesCommand {
 
     @Override
     protected Object json(List<QueueOperator.View> queues) {
-      return queues.stream().map(queue -> QueueResource.of(queue.status(), queue.pause())).toList();
+      return queues;
     }
 
     @Override

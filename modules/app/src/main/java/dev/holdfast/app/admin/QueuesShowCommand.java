@@ -13,7 +13,6 @@ import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.QueueOperator;
-import dev.holdfast.contract.resource.QueueResource;
 import dev.holdfast.model.ops.JobHistory;
 import dev.holdfast.model.ops.JobHistory.Percentiles;
 import dev.holdfast.model.ops.JobHistory.Tally;
@@ -61,10 +60,7 @@ final class QueuesShowCommand implements Callable<Integer> {
         KnownQueues.require(queue, operator, settings, "");
       }
       if (output.json) {
-        Shown.print(
-            Shown.object()
-                .putPOJO("queue", QueueResource.of(view.status(), view.pause()))
-                .putPOJO("history", history));
+        Shown.print(Shown.object().putPOJO("queue", view).putPOJO("history", history));
       } else {
         print(view, history);
       }

@@ -12,7 +12,6 @@ import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.ScheduleOperator;
-import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.schedule.MissedFires;
@@ -57,7 +56,7 @@ public final class SchedulesCommand {
 
     @Override
     protected Object json(List<ScheduleOperator.View> schedules) {
-      return schedules.stream().map(ScheduleResource::of).toList();
+      return schedules;
     }
 
     @Override

@@ -9,7 +9,6 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.ScheduleOperator;
-import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.ScheduledRun;
 import java.util.concurrent.Callable;
@@ -22,8 +21,6 @@ import picocli.CommandLine.Parameters;
     name = "show",
     description = "Show a schedule, its next times, and its last jobs with their outcome.")
 final class SchedulesShowCommand implements Callable<Integer> {
-  private static final int UPCOMING = 5;
-
   @Mixin final ConnectionOptions reach = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
 
@@ -42,7 +39,7 @@ final class SchedulesShowCommand implements Callable<Integer> {
                       new CommandException(
                           ExitCode.NOT_FOUND, "there is no schedule " + Terminal.oneLine(name)));
       if (output.json) {
-        Shown.print(ScheduleResource.of(schedule));
+        Shown.print(schedule);
       } else {
         print(schedule);
       }
@@ -60,9 +57,9 @@ final class SchedulesShowCommand implements Callable<Integer> {
         schedule.kind(),
         schedule.queue(),
         SchedulesCommand.state(view));
-    if (!schedule.upcoming(1).isEmpty()) {
+    if (!schedule.upcoming().isEmpty()) {
       Terminal.println("\nnext times:");
-      schedule.upcoming(UPCOMING).forEach(at -> Terminal.println("  " + at));
+      schedule.upcoming().forEach(at -> Terminal.println("  " + at));
     }
     Table runs = new Table("JOB", "STATE", "CREATED", "FINISHED");
     for (ScheduledRun run : schedule.lastRuns()) {

@@ -5,8 +5,6 @@ import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.contract.resource.EventResource;
-import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -78,7 +76,7 @@ public final class Watch {
       JobEvent event = fresh.get(i);
       seen = event.number();
       if (json) {
-        Shown.printLine(EventResource.of(event));
+        Shown.printLine(event);
       } else if (!isProgress(event)
           || (!terminal && (i + 1 == fresh.size() || !isProgress(fresh.get(i + 1))))) {
         wipe();
@@ -126,7 +124,7 @@ public final class Watch {
   private int end(JobStatus job) {
     wipe();
     if (json) {
-      Shown.printLine(JobResource.of(job));
+      Shown.printLine(job);
     } else {
       Terminal.println(job.id() + " " + job.state() + summary(job));
     }

@@ -14,7 +14,6 @@ import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.OperatorException;
-import dev.holdfast.contract.resource.PendingCommandResource;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
@@ -95,7 +94,7 @@ final class JobsControlCommand implements Callable<Integer> {
       PendingCommand now = commanded.pending();
       List<String> stepsToRepeat = commanded.stepsToRepeat();
       if (output.json) {
-        Shown.print(PendingCommandResource.of(now, stepsToRepeat));
+        Shown.print(commanded);
       } else {
         Terminal.println(job + "  " + String.join("; ", lines(now)));
         if (!stepsToRepeat.isEmpty()) {

@@ -9,7 +9,6 @@ import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.contract.resource.JobResource;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobFilter;
@@ -106,7 +105,7 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
       Thread.sleep(LOOK);
       List<JobStatus> changed = changes.since(operator.jobs().list(filter));
       if (output.isData()) {
-        changed.forEach(job -> output.printOne(JobResource.of(job)));
+        changed.forEach(job -> output.printOne(job));
       } else if (!changed.isEmpty()) {
         Terminal.print(table(changed, output.isWide()).below(first));
       }
@@ -116,7 +115,7 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
 
   @Override
   protected Object json(List<JobStatus> jobs) {
-    return jobs.stream().map(JobResource::of).toList();
+    return jobs;
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.holdfast.app.jobs;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.holdfast.app.cli.OutputOption;
 import dev.holdfast.app.cli.ShortId;
@@ -11,10 +12,6 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.contract.resource.ArtifactResource;
-import dev.holdfast.contract.resource.EventResource;
-import dev.holdfast.contract.resource.JobResource;
-import dev.holdfast.contract.resource.PendingCommandResource;
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.PublishedArtifact;
@@ -73,21 +70,21 @@ final class JobsShowCommand implements Callable<Integer> {
 
   /** What --json prints. */
   record Report(
-      @JsonUnwrapped JobResource job,
-      @Nullable PendingCommandResource liveControl,
+      @JsonUnwrapped JobStatus job,
+      @Nullable PendingCommand liveControl,
       JobDependencies dependencies,
       List<Attempt> attempts,
-      List<ArtifactResource> artifacts,
-      List<EventResource> timeline) {
+      @JsonIgnoreProperties({"store", "result"}) List<PublishedArtifact> artifacts,
+      List<JobEvent> timeline) {
     static Report of(JobDetail detail) {
       PendingCommand pending = detail.pending();
       return new Report(
-          JobResource.of(detail.job()),
-          pending.equals(PendingCommand.NONE) ? null : PendingCommandResource.of(pending),
+          detail.job(),
+          pending.equals(PendingCommand.NONE) ? null : pending,
           detail.dependencies(),
           detail.attempts().stream().map(JobDetail.Reported::attempt).toList(),
-          detail.artifacts().stream().map(ArtifactResource::of).toList(),
-          detail.events().stream().map(EventResource::of).toList());
+          detail.artifacts(),
+          detail.events());
     }
   }
 

@@ -13,7 +13,6 @@ import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.contract.resource.StepResource;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
@@ -53,7 +52,7 @@ final class JobsStepsCommand implements Callable<Integer> {
       }
       List<StepStatus> steps = JobsCommand.existing(operator, job, JobDetail.Part.STEPS).steps();
       if (output.isData()) {
-        output.print(steps.stream().map(StepResource::brief).toList());
+        output.print(steps);
       } else {
         print(steps);
       }
@@ -71,7 +70,7 @@ final class JobsStepsCommand implements Callable<Integer> {
                     new CommandException(
                         ExitCode.NOT_FOUND, "step '%s' has not started".formatted(wanted)));
     if (output.isData()) {
-      output.print(StepResource.of(found));
+      output.print(found);
     } else {
       print(List.of(found));
       JsonNode left = Wire.tree(found.checkpoint());

@@ -12,9 +12,7 @@ import dev.holdfast.contract.request.CommandRequest;
 import dev.holdfast.contract.request.JobPatch;
 import dev.holdfast.contract.request.JobRequest;
 import dev.holdfast.contract.request.JobRequests;
-import dev.holdfast.contract.resource.JobResource;
-import dev.holdfast.contract.resource.PendingCommandResource;
-import dev.holdfast.contract.resource.StepResource;
+import dev.holdfast.contract.resource.JobDetailResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.attempt.Patch;
@@ -80,15 +78,15 @@ final class HttpJobs implements JobOperator {
 
   @Override
   public Optional<JobStatus> find(JobId job) {
-    return server.find(path(job, ""), JobResource.class).map(JobResource::status);
+    return server.find(path(job, ""), JobStatus.class);
   }
 
   @Override
   public Optional<JobDetail> show(JobId job, Set<JobDetail.Part> parts) {
     String include = parts.stream().map(JobDetail.Part::text).collect(Collectors.joining(","));
     return server
-        .find(path(job, include.isEmpty() ? "" : "?include=" + include), JobResource.Detail.class)
-        .map(JobResource.Detail::detail);
+        .find(path(job, include.isEmpty() ? "" : "?include=" + include), JobDetailResource.class)
+        .map(JobDetailResource::detail);
   }
 
   @Override
@@ -133,7 +131,7 @@ final class HttpJobs implements JobOperator {
     if (cursor != null) {
       query.put("cursor", cursor.toString());
     }
-    return server.get("/v1/jobs" + query(query), JobResource.Page.class).page();
+    return server.get("/v1/jobs" + query(query), JobPage.class);
   }
 
   @Override
@@ -197,9 +195,7 @@ final class HttpJobs implements JobOperator {
 
   @Override
   public Optional<StepStatus> step(JobId job, String step) {
-    return server
-        .find(path(job, "/steps/" + encoded(step)), StepResource.class)
-        .map(StepResource::status);
+    return server.find(path(job, "/steps/" + encoded(step)), StepStatus.class);
   }
 
   @Override
@@ -211,13 +207,8 @@ final class HttpJobs implements JobOperator {
 
   @Override
   public Commanded command(JobId job, CommandAction action, @Nullable String step, String reason) {
-    PendingCommandResource answer =
-        server.post(
-            path(job, "/control"),
-            new CommandRequest(action.text(), step, reason),
-            PendingCommandResource.class);
-    List<String> stepsToRepeat = answer.stepsToRepeat();
-    return new Commanded(answer.pending(), stepsToRepeat == null ? List.of() : stepsToRepeat);
+    return server.post(
+        path(job, "/control"), new CommandRequest(action.text(), step, reason), Commanded.class);
   }
 
   @Override
@@ -238,7 +229,7 @@ final class HttpJobs implements JobOperator {
 
   @Override
   public JobStatus edit(JobId job, JobEdit edit) {
-    return server.patch(path(job, ""), JobPatch.of(edit), JobResource.class).status();
+    return server.patch(path(job, ""), JobPatch.of(edit), JobStatus.class);
   }
 
   private record Deleted(JobState state) {}

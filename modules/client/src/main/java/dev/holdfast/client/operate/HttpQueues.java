@@ -3,7 +3,9 @@ package dev.holdfast.client.operate;
 import static dev.holdfast.client.http.ServerAddress.encoded;
 
 import dev.holdfast.contract.operate.QueueOperator;
-import dev.holdfast.contract.resource.QueueResource;
+import dev.holdfast.contract.request.DispatchRequest;
+import dev.holdfast.contract.request.PauseRequest;
+import dev.holdfast.contract.request.QueueLimits;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.RateLimit;
 import java.util.List;
@@ -23,24 +25,17 @@ final class HttpQueues implements QueueOperator {
 
   @Override
   public List<View> list() {
-    return server.list("/v1/queues", "queues", QueueResource.Dispatched.class).stream()
-        .map(QueueResource.Dispatched::view)
-        .toList();
+    return server.list("/v1/queues", "queues", View.class);
   }
 
   @Override
   public View show(String queue) {
-    return server.get(path(queue), QueueResource.Dispatched.class).view();
+    return server.get(path(queue), View.class);
   }
 
   @Override
   public View pause(String queue, @Nullable String reason) {
-    return server
-        .post(
-            path(queue) + "/pause",
-            new QueueResource.PauseRequest(reason),
-            QueueResource.Dispatched.class)
-        .view();
+    return server.post(path(queue) + "/pause", new PauseRequest(reason), View.class);
   }
 
   @Override
@@ -52,27 +47,19 @@ final class HttpQueues implements QueueOperator {
 
   @Override
   public View limits(String queue, @Nullable Integer maxRunning, @Nullable RateLimit rate) {
-    return server
-        .put(
-            path(queue) + "/limits",
-            new QueueResource.Limits(maxRunning, rate),
-            QueueResource.Dispatched.class)
-        .view();
+    return server.put(path(queue) + "/limits", new QueueLimits(maxRunning, rate), View.class);
   }
 
   @Override
   public View push(Dispatch dispatch) {
-    return server
-        .put(
-            path(dispatch.queue()) + "/dispatch",
-            new QueueResource.DispatchRequest(
-                dispatch.url().toString(), dispatch.secret(), dispatch.maxInFlight()),
-            QueueResource.Dispatched.class)
-        .view();
+    return server.put(
+        path(dispatch.queue()) + "/dispatch",
+        new DispatchRequest(dispatch.url().toString(), dispatch.secret(), dispatch.maxInFlight()),
+        View.class);
   }
 
   @Override
   public void stopPushing(String queue) {
-    var unused = server.delete(path(queue) + "/dispatch", QueueResource.Dispatched.class);
+    var unused = server.delete(path(queue) + "/dispatch", View.class);
   }
 }

@@ -3,9 +3,8 @@ package dev.holdfast.client.operate;
 import static dev.holdfast.client.http.ServerAddress.encoded;
 
 import dev.holdfast.contract.operate.ScheduleOperator;
+import dev.holdfast.contract.request.PauseRequest;
 import dev.holdfast.contract.request.ScheduleRequest;
-import dev.holdfast.contract.resource.QueueResource;
-import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.schedule.Schedule;
 import java.util.List;
@@ -26,21 +25,17 @@ final class HttpSchedules implements ScheduleOperator {
 
   @Override
   public List<View> list() {
-    return server.list("/v1/schedules", "schedules", ScheduleResource.class).stream()
-        .map(ScheduleResource::view)
-        .toList();
+    return server.list("/v1/schedules", "schedules", View.class);
   }
 
   @Override
   public Optional<View> find(String name) {
-    return server.find(path(name), ScheduleResource.class).map(ScheduleResource::view);
+    return server.find(path(name), View.class);
   }
 
   @Override
   public View set(Schedule schedule) {
-    return server
-        .put(path(schedule.name()), ScheduleRequest.of(schedule), ScheduleResource.class)
-        .view();
+    return server.put(path(schedule.name()), ScheduleRequest.of(schedule), View.class);
   }
 
   @Override
@@ -50,7 +45,7 @@ final class HttpSchedules implements ScheduleOperator {
 
   @Override
   public boolean pause(String name, @Nullable String reason) {
-    return change(name, "pause", new QueueResource.PauseRequest(reason), false);
+    return change(name, "pause", new PauseRequest(reason), false);
   }
 
   @Override

@@ -245,7 +245,6 @@ public final class HttpSource implements JobSource, AutoCloseable {
         .map(held -> server.get("/v1/leases/steps?" + held, TaskSteps.class).steps())
         .orElse(List.of())
         .stream()
-        .map(TaskSteps.Entry::status)
         .toList();
   }
 
@@ -292,10 +291,7 @@ public final class HttpSource implements JobSource, AutoCloseable {
                 server
                     .get("/v1/leases/artifacts?" + held, LeasePublish.Published.class)
                     .artifacts())
-        .orElse(List.of())
-        .stream()
-        .map(LeasePublish.Entry::published)
-        .toList();
+        .orElse(List.of());
   }
 
   @Override

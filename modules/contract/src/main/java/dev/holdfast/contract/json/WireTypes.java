@@ -8,15 +8,19 @@ import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.JsonSerializer;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializerProvider;
 import com.fasterxml.jackson.databind.deser.std.NumberDeserializers;
 import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import com.fasterxml.jackson.databind.module.SimpleModule;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.util.AccessPattern;
 import dev.holdfast.model.attempt.LogCursor;
+import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
@@ -26,6 +30,7 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +50,7 @@ final class WireTypes {
     types.addDeserializer(JobId.class, new JobIdReader());
     types.addSerializer(JobCursor.class, new TextWriter<>(JobCursor.class));
     types.addDeserializer(JobCursor.class, new JobCursorReader());
+    text(types, CommandAction.class, CommandAction::text, CommandAction::of);
     text(types, HealthStatus.class, HealthStatus::text, HealthStatus::of);
     text(types, LogCursor.class, LogCursor::toString, LogCursor::parse);
     text(types, Role.class, Role::word, Role::of);
@@ -107,6 +113,34 @@ final class WireTypes {
     public void serialize(Json value, JsonGenerator to, SerializerProvider provider)
         throws IOException {
       to.writeTree(Wire.tree(value));
+    }
+  }
+
+  /** What was left out of a job is absent and named; what it does not have is null. */
+  static final class ContentWriter extends JsonSerializer<JobStatus.Content> {
+    @Override
+    public void serialize(JobStatus.Content value, JsonGenerator to, SerializerProvider provider)
+        throws IOException {
+      List<String> omitted = value.omitted();
+      if (!omitted.contains(JobStatus.PAYLOAD)) {
+        provider.defaultSerializeField("payload", Wire.treeOrNullNode(value.payload()), to);
+      }
+      if (!omitted.contains(JobStatus.RESULT)) {
+        provider.defaultSerializeField("result", Wire.treeOrNullNode(value.result()), to);
+      }
+      JsonNode failure = ((ObjectMapper) to.getCodec()).valueToTree(value.failure());
+      if (omitted.contains(JobStatus.STACK_TRACE) && failure instanceof ObjectNode some) {
+        some.remove("stackTrace");
+      }
+      provider.defaultSerializeField("failure", failure, to);
+      if (!omitted.isEmpty()) {
+        provider.defaultSerializeField("omitted", omitted, to);
+      }
+    }
+
+    @Override
+    public boolean isUnwrappingSerializer() {
+      return true;
     }
   }
 

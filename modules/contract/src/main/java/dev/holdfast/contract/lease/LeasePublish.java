@@ -10,7 +10,6 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
-import java.time.Instant;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -83,32 +82,5 @@ public record LeasePublish(
   public record Answer(Ack ack) {}
 
   /** What a task has published. */
-  public record Published(List<Entry> artifacts) {}
-
-  /** One artifact of a task. */
-  public record Entry(
-      String name,
-      long size,
-      String sha256,
-      int attempt,
-      String store,
-      Instant publishedAt,
-      @Nullable Json result) {
-    public static Entry of(PublishedArtifact published) {
-      Artifact artifact = published.artifact();
-      return new Entry(
-          artifact.name(),
-          artifact.size(),
-          artifact.sha256(),
-          published.attempt(),
-          published.store(),
-          published.publishedAt(),
-          published.result());
-    }
-
-    public PublishedArtifact published() {
-      return new PublishedArtifact(
-          new Artifact(name, size, sha256), attempt, store, publishedAt, result);
-    }
-  }
+  public record Published(List<PublishedArtifact> artifacts) {}
 }

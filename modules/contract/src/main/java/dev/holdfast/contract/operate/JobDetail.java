@@ -1,5 +1,7 @@
 package dev.holdfast.contract.operate;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.ReportedCompletion;
@@ -41,7 +43,15 @@ public record JobDetail(
   }
 
   /** An attempt with what its worker reported at its end, if it reported anything. */
-  public record Reported(Attempt attempt, @Nullable ReportedCompletion completion) {}
+  public record Reported(
+      // Not under its own name, which one of its fields has.
+      @JsonProperty("own") @JsonUnwrapped Attempt attempt,
+      @JsonUnwrapped @Nullable ReportedCompletion completion) {
+    public Reported {
+      // Without any, one is read that has nothing.
+      completion = completion == null || completion.receivedAt() == null ? null : completion;
+    }
+  }
 
   public JobDetail {
     events = List.copyOf(events);

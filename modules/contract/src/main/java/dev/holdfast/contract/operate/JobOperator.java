@@ -1,5 +1,7 @@
 package dev.holdfast.contract.operate;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.attempt.Patch;
@@ -109,9 +111,11 @@ public interface JobOperator {
    * @param pending the commands that its worker has not executed yet
    * @param stepsToRepeat steps whose checkpoints the command will drop
    */
-  record Commanded(PendingCommand pending, List<String> stepsToRepeat) {
+  record Commanded(
+      @JsonUnwrapped PendingCommand pending,
+      @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> stepsToRepeat) {
     public Commanded {
-      stepsToRepeat = List.copyOf(stepsToRepeat);
+      stepsToRepeat = stepsToRepeat == null ? List.of() : List.copyOf(stepsToRepeat);
     }
   }
 

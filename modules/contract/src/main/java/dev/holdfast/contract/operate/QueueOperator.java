@@ -1,5 +1,7 @@
 package dev.holdfast.contract.operate;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.QueueStatus;
@@ -34,10 +36,14 @@ public interface QueueOperator {
    *
    * @param pause who has paused it by itself, and why; null for a caller of one tenant
    * @param dispatch where its tasks are pushed to; null if nowhere, and for a caller of one tenant
-   * @param created whether the queue was not known before it was changed
+   * @param created true if the queue was not known before it was changed; otherwise null
    */
+  @JsonInclude(JsonInclude.Include.ALWAYS)
   record View(
-      QueueStatus status, @Nullable Pause pause, @Nullable PushedTo dispatch, boolean created) {
+      @JsonUnwrapped QueueStatus status,
+      @Nullable Pause pause,
+      @Nullable PushedTo dispatch,
+      @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Boolean created) {
     public String name() {
       return status.name();
     }

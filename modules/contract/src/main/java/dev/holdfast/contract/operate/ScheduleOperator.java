@@ -1,5 +1,7 @@
 package dev.holdfast.contract.operate;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.schedule.Schedule;
@@ -34,7 +36,9 @@ public interface ScheduleOperator {
    *
    * @param pause who has paused it, and why; null while it is not paused
    */
-  record View(ScheduleStatus status, @Nullable Pause pause) {
+  record View(
+      @JsonUnwrapped ScheduleStatus status,
+      @JsonInclude(JsonInclude.Include.ALWAYS) @Nullable Pause pause) {
     public String name() {
       return status.name();
     }

@@ -36,7 +36,7 @@ public record TaskCommands(
       return new Recovery(
           asked.action().text(),
           asked.stepId(),
-          TaskCommands.strategy(asked.action()),
+          asked.strategy(),
           asked.requestedBy(),
           asked.reason(),
           asked.updatedAt());
@@ -50,14 +50,6 @@ public record TaskCommands(
           .findFirst()
           .orElse(null);
     }
-  }
-
-  /** How a step is done again; null where an operator did it by hand. */
-  public static @Nullable String strategy(CommandAction action) {
-    if (action.dropsCheckpoints()) {
-      return "hard_reset";
-    }
-    return action == CommandAction.RETRY_STEP ? "soft_reset" : null;
   }
 
   public static TaskCommands of(PendingCommand pending) {

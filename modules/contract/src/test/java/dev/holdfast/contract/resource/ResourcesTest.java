@@ -5,17 +5,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.operate.JobDetail;
+import dev.holdfast.contract.operate.JobOperator;
+import dev.holdfast.contract.operate.QueueOperator;
 import dev.holdfast.contract.operate.ScheduleOperator;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
+import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.ReportedCompletion;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.Pause;
+import dev.holdfast.model.value.Json;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -41,35 +46,30 @@ class ResourcesTest {
 
   private static Map<String, Object> resources() {
     Map<String, Object> all = new LinkedHashMap<>();
-    all.put("fullJob", JobResource.of(Samples.fullJob()));
-    all.put("bareJob", JobResource.of(Samples.bareJob(List.of(), null)));
-    all.put("bareJobFailed", JobResource.of(Samples.bareJob(List.of(), Samples.failure(null))));
-    all.put("omitted", JobResource.of(Samples.bareJob(OMITTED, Samples.failure("s"))));
-    all.put("brief", JobResource.brief(Samples.bareJob(OMITTED, Samples.failure("s"))));
-    all.put("brief2", JobResource.brief(Samples.bareJob(List.of(JobStatus.PAYLOAD), null)));
-    all.put("artifact", ArtifactResource.of(Samples.artifact()));
-    all.put("stepFull", StepResource.of(Samples.step(true)));
-    all.put("stepBare", StepResource.of(Samples.step(false)));
-    all.put("stepListed", StepResource.brief(Samples.step(true)));
-    all.put("stepListedBare", StepResource.brief(Samples.step(false)));
-    all.put("none", PendingCommandResource.of(PendingCommand.NONE));
-    all.put("retry", PendingCommandResource.of(Samples.commands(CommandAction.RETRY_STEP)));
+    all.put("fullJob", Samples.fullJob());
+    all.put("bareJob", Samples.bareJob(List.of(), null));
+    all.put("bareJobFailed", Samples.bareJob(List.of(), Samples.failure(null)));
+    all.put("omitted", Samples.bareJob(OMITTED, Samples.failure("s")));
+    all.put("artifact", Samples.artifact());
+    all.put("artifactOfJob", artifacts());
+    all.put("stepFull", Samples.step(true));
+    all.put("stepBare", Samples.step(false));
+    all.put("none", PendingCommand.NONE);
+    all.put("retry", Samples.commands(CommandAction.RETRY_STEP));
     all.put(
         "reset",
-        PendingCommandResource.of(
+        new JobOperator.Commanded(
             Samples.commands(CommandAction.HARD_RESET_STEP), List.of("a", "b")));
-    all.put("accept", PendingCommandResource.of(Samples.commands(CommandAction.ACCEPT_STEP)));
-    all.put("event", EventResource.of(Samples.event()));
+    all.put(
+        "accept",
+        new JobOperator.Commanded(Samples.commands(CommandAction.ACCEPT_STEP), List.of()));
+    all.put("event", Samples.event());
     all.put("log", Samples.log());
     all.put("logEmpty", new LogTail(List.of(), LogCursor.START, false));
     all.put("attempt", Samples.attempt(Samples.failure("s")));
-    all.put("attemptBare", AttemptResource.of(new JobDetail.Reported(Samples.attempt(null), null)));
-    all.put(
-        "attemptTold",
-        AttemptResource.of(new JobDetail.Reported(Samples.attempt(null), Samples.told(true))));
-    all.put(
-        "attemptToldBare",
-        AttemptResource.of(new JobDetail.Reported(Samples.attempt(null), Samples.told(false))));
+    all.put("attemptBare", new JobDetail.Reported(Samples.attempt(null), null));
+    all.put("attemptTold", new JobDetail.Reported(Samples.attempt(null), Samples.told(true)));
+    all.put("attemptToldBare", new JobDetail.Reported(Samples.attempt(null), Samples.told(false)));
     all.put("enqueued", new Enqueued(Samples.ID, true));
     all.put("cancellation", cancellation());
     all.put("worker", Samples.worker(true));
@@ -77,16 +77,21 @@ class ResourcesTest {
     all.put("command", Samples.workerCommand());
     all.put("key", Samples.key(true));
     all.put("keyBare", Samples.key(false));
-    all.put("queue", QueueResource.of(Samples.queue(true), PAUSE));
-    all.put("queueBare", QueueResource.of(Samples.queue(false), null));
-    all.put(
-        "schedule", ScheduleResource.of(new ScheduleOperator.View(Samples.schedule(true), PAUSE)));
-    all.put(
-        "scheduleBare",
-        ScheduleResource.of(new ScheduleOperator.View(Samples.schedule(false), null)));
+    all.put("queue", new QueueOperator.View(Samples.queue(true), PAUSE, null, null));
+    all.put("queueBare", new QueueOperator.View(Samples.queue(false), null, null, true));
+    all.put("schedule", new ScheduleOperator.View(Samples.schedule(true), PAUSE));
+    all.put("scheduleBare", new ScheduleOperator.View(Samples.schedule(false), null));
     all.put("history", Samples.history());
     all.put("statistics", Samples.statistics());
     return all;
+  }
+
+  /** Where its file is, and what the job's result is, are not for an operator. */
+  private static JobDetailResource artifacts() {
+    PublishedArtifact stored =
+        new PublishedArtifact(
+            Samples.artifact().artifact(), 2, "folder:1", Samples.AT, new Json("1"));
+    return new JobDetailResource(null, null, null, null, null, List.of(stored), null);
   }
 
   private static Cancellation cancellation() {
@@ -125,19 +130,27 @@ class ResourcesTest {
 
   @Test
   void resources_round_trip() throws IOException {
-    reads(Samples.bareJob(List.of(), null), JobResource::of, JobResource::status);
-    reads(Samples.bareJob(List.of(), Samples.failure("s")), JobResource::of, JobResource::status);
-    reads(Samples.bareJob(OMITTED, Samples.failure(null)), JobResource::of, JobResource::status);
-    reads(Samples.artifact(), ArtifactResource::of, ArtifactResource::published);
-    reads(Samples.step(false), StepResource::of, StepResource::status);
+    reads(Samples.bareJob(List.of(), null), each -> each, each -> each);
+    reads(Samples.bareJob(List.of(), Samples.failure("s")), each -> each, each -> each);
+    reads(Samples.bareJob(OMITTED, Samples.failure(null)), each -> each, each -> each);
+    reads(Samples.artifact(), each -> each, each -> each);
+    reads(Samples.step(false), each -> each, each -> each);
+    reads(new JobEvent(1, "created", 0, Samples.AT, Json.EMPTY), each -> each, each -> each);
     reads(Samples.log(), each -> each, each -> each);
-    reads(PendingCommand.NONE, PendingCommandResource::of, PendingCommandResource::pending);
+    reads(PendingCommand.NONE, each -> each, each -> each);
     for (CommandAction action : CommandAction.values()) {
-      reads(Samples.commands(action), PendingCommandResource::of, PendingCommandResource::pending);
+      reads(Samples.commands(action), each -> each, each -> each);
+      reads(
+          new JobOperator.Commanded(Samples.commands(action), List.of("a")),
+          each -> each,
+          each -> each);
     }
     for (boolean full : new boolean[] {true, false}) {
       reads(Samples.key(full), each -> each, each -> each);
-      reads(Samples.queue(full), each -> QueueResource.of(each, null), QueueResource::status);
+      reads(
+          new QueueOperator.View(Samples.queue(full), full ? PAUSE : null, null, null),
+          each -> each,
+          each -> each);
     }
     reads(Samples.attempt(null), each -> each, each -> each);
     reads(Samples.attempt(Samples.failure("s")), each -> each, each -> each);
@@ -145,15 +158,9 @@ class ResourcesTest {
     reads(cancellation(), each -> each, each -> each);
     reads(Samples.worker(false), each -> each, each -> each);
     reads(Samples.workerCommand(), each -> each, each -> each);
-    reads(
-        new ScheduleOperator.View(Samples.schedule(false), PAUSE),
-        ScheduleResource::of,
-        ScheduleResource::view);
+    reads(new ScheduleOperator.View(Samples.schedule(false), PAUSE), each -> each, each -> each);
     for (ReportedCompletion told : Arrays.asList(Samples.told(false), null)) {
-      reads(
-          new JobDetail.Reported(Samples.attempt(null), told),
-          AttemptResource::of,
-          AttemptResource::toReported);
+      reads(new JobDetail.Reported(Samples.attempt(null), told), each -> each, each -> each);
     }
     reads(Samples.history(), each -> each, each -> each);
     reads(Samples.statistics(), each -> each, each -> each);
@@ -161,8 +168,7 @@ class ResourcesTest {
 
   @Test
   void stored_json_is_read_with_all_its_digits() throws IOException {
-    JobStatus job =
-        Wire.answer(Wire.write(JobResource.of(Samples.fullJob())), JobResource.class).status();
+    JobStatus job = Wire.answer(Wire.write(Samples.fullJob()), JobStatus.class);
     assertThat(job.payload().text()).isEqualTo("{\"a\":1.10,\"b\":[null,1E+400]}");
     assertThat(job.attributes().resources().text()).isEqualTo("{\"cpu\":2}");
     assertThat(job.failure()).isEqualTo(Samples.failure("at x"));

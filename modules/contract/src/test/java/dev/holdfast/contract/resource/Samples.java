@@ -56,36 +56,17 @@ final class Samples {
         "default",
         JobState.RUNNING,
         4,
-        // Spaces as PostgreSQL writes them, and digits that must be kept.
-        new Json("{\"a\": 1.10, \"b\": [null, 1e400]}"),
-        new Json("{\"r\": true}"),
-        failure("at x"),
-        3,
-        2,
-        5,
-        1,
-        2,
-        70,
-        "nearly",
-        "worker-1",
-        AT,
-        AT,
-        AT,
-        AT,
-        AT,
-        AT,
-        AT,
-        "why",
-        AT,
-        "acme",
-        "main",
-        OTHER,
-        "nightly",
-        OTHER,
-        "unique",
-        "turn",
+        new JobStatus.Execution(3, 2, 5, 1, 2, 70, "nearly", "worker-1"),
+        new JobStatus.Times(AT, AT, AT, AT, AT, AT, AT),
+        new JobStatus.Cancel(AT, "why"),
+        new JobStatus.Relations("acme", "main", OTHER, "nightly", OTHER, "unique", "turn"),
         new JobAttributes("asset", "part", new Json("{\"cpu\": 2}"), "00-trace", List.of("a", "b")),
-        List.of());
+        new JobStatus.Content(
+            // Spaces as PostgreSQL writes them, and digits that must be kept.
+            new Json("{\"a\": 1.10, \"b\": [null, 1e400]}"),
+            new Json("{\"r\": true}"),
+            failure("at x"),
+            List.of()));
   }
 
   static JobStatus bareJob(List<String> omitted, @Nullable Failure failure) {
@@ -95,39 +76,16 @@ final class Samples {
         "default",
         JobState.PENDING,
         4,
-        new Json("null"),
-        null,
-        failure,
-        0,
-        0,
-        3,
-        0,
-        2,
-        null,
-        null,
-        null,
-        null,
-        null,
-        AT,
-        AT,
-        null,
-        null,
-        null,
-        null,
-        null,
-        "default",
-        "default",
-        ID,
-        "mail",
-        null,
-        null,
-        null,
+        new JobStatus.Execution(0, 0, 3, 0, 2, null, null, null),
+        new JobStatus.Times(AT, AT, null, null, null, null, null),
+        new JobStatus.Cancel(null, null),
+        new JobStatus.Relations("default", "default", ID, "mail", null, null, null),
         JobAttributes.NONE,
-        omitted);
+        new JobStatus.Content(new Json("null"), null, failure, omitted));
   }
 
   static PublishedArtifact artifact() {
-    return new PublishedArtifact(new Artifact("out.txt", 12, "ab".repeat(32)), 2, "", AT, null);
+    return new PublishedArtifact(new Artifact("out.txt", 12, "ab".repeat(32)), 2, null, AT, null);
   }
 
   static StepStatus step(boolean full) {
@@ -153,7 +111,7 @@ final class Samples {
   }
 
   static JobEvent event() {
-    return new JobEvent(ID, 2, "processing", 1, AT, new Json("{\"worker\": \"w\"}"));
+    return new JobEvent(2, "processing", 1, AT, new Json("{\"worker\": \"w\"}"));
   }
 
   static LogTail log() {
@@ -225,7 +183,6 @@ final class Samples {
         full ? AT : null,
         full ? Duration.ofMillis(9) : null,
         null,
-        false,
         null);
   }
 

@@ -7,8 +7,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A published artifact.
  *
- * @param store the store that holds its file
+ * @param store the store that holds its file; null to an operator, who cannot read it there
  * @param result the result of the job, for a later attempt that finds its artifacts published
  */
 public record PublishedArtifact(
-    Artifact artifact, int attempt, String store, Instant publishedAt, @Nullable Json result) {}
+    Artifact artifact,
+    int attempt,
+    @Nullable String store,
+    Instant publishedAt,
+    @Nullable Json result) {}

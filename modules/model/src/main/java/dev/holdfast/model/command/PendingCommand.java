@@ -23,6 +23,14 @@ public record PendingCommand(
    */
   public record Recovery(
       CommandAction action, String stepId, String requestedBy, String reason, Instant updatedAt) {
+    /** In the same workspace, or in a new one; null where an operator did the step by hand. */
+    public @Nullable String strategy() {
+      if (action.dropsCheckpoints()) {
+        return "hard_reset";
+      }
+      return action == CommandAction.RETRY_STEP ? "soft_reset" : null;
+    }
+
     /**
      * Whether the command is for this step or an earlier one. What is asked of a later step waits
      * for it.

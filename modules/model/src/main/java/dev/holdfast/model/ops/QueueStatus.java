@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param workersPausedAt since when all workers are paused, and every queue with them
  * @param oldest how long the first due job has been waiting
  * @param oldestFree the same for jobs without a concurrency key; used by rules, not shown
- * @param pushed whether its tasks are pushed to a worker; used by rules, as is the next
- * @param dispatchError why tasks cannot be pushed
+ * @param push null if its tasks are not pushed to a worker; used by rules, not shown
  */
 public record QueueStatus(
     String name,
@@ -28,12 +27,18 @@ public record QueueStatus(
     @Nullable Instant workersPausedAt,
     @Nullable Duration oldest,
     @Nullable Duration oldestFree,
-    boolean pushed,
-    @Nullable DispatchError dispatchError) {
+    @Nullable Push push) {
+  /**
+   * That tasks are pushed.
+   *
+   * @param error why they cannot be
+   */
+  public record Push(@Nullable DispatchError error) {}
+
   /** One that has neither. */
   public static QueueStatus empty(String name, @Nullable Instant workersPausedAt) {
     return new QueueStatus(
-        name, 0, 0, 0, 0, 0, null, null, null, workersPausedAt, null, null, false, null);
+        name, 0, 0, 0, 0, 0, null, null, null, workersPausedAt, null, null, null);
   }
 
   /** Whether nothing is claimed from it: it is paused by itself, or all workers are. */

@@ -39,12 +39,14 @@ public record ScheduleStatus(
     @Nullable Instant pausedAt,
     @Nullable String fireError,
     List<ScheduledRun> lastRuns) {
+  private static final int UPCOMING = 5;
+
   public ScheduleStatus {
     lastRuns = List.copyOf(lastRuns);
   }
 
-  /** The times at which it fires next; none while it is paused or broken. */
-  public List<Instant> upcoming(int most) {
+  /** The next times at which it fires; none while it is paused or broken. */
+  public List<Instant> upcoming() {
     List<Instant> times = new ArrayList<>();
     if (pausedAt != null || fireError != null) {
       return times;
@@ -53,7 +55,7 @@ public record ScheduleStatus(
       Cron parsed = Cron.parse(cron);
       ZoneId zoneId = ZoneId.of(zone);
       Optional<Instant> at = Optional.of(nextFireAt);
-      while (at.isPresent() && times.size() < most) {
+      while (at.isPresent() && times.size() < UPCOMING) {
         times.add(at.get());
         at = parsed.next(at.get(), zoneId);
       }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param next where the next page begins; null when there is none
  * @param searchComplete false when a search stopped at its limit, or skipped a payload that is too
- *     large to be searched
+ *     large to be searched; null when there was nothing to search through
  */
-public record JobPage(List<JobStatus> jobs, @Nullable JobCursor next, boolean searchComplete) {}
+public record JobPage(
+    List<JobStatus> jobs, @Nullable JobCursor next, @Nullable Boolean searchComplete) {}

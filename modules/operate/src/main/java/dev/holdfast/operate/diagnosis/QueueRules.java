@@ -19,14 +19,15 @@ final class QueueRules implements Rule {
 
   private static List<Finding> check(Situation situation, QueueStatus queue) {
     List<Finding> found = new ArrayList<>();
-    DispatchError error = queue.dispatchError();
+    QueueStatus.Push push = queue.push();
+    DispatchError error = push == null ? null : push.error();
     if (error != null && !queue.isPaused()) {
       found.addAll(DispatchRules.check(situation, queue, error));
     }
     if (queue.due() > 0 && queue.pausedAt() != null) {
       found.add(of(ProblemCode.QUEUE_PAUSED, queue));
     } else if (isStalled(situation, queue)) {
-      found.add(of(ProblemCode.QUEUE_STALLED, queue).with(Finding.PUSHED, queue.pushed()));
+      found.add(of(ProblemCode.QUEUE_STALLED, queue).with(Finding.PUSHED, push != null));
     }
     return found;
   }

@@ -140,7 +140,7 @@ abstract class DiagnosisFixture {
   static QueueStatus queue(long due, long running, long oldest) {
     Duration waits = due == 0 ? null : Duration.ofSeconds(oldest);
     return new QueueStatus(
-        "tag", due, 0, 0, 0, running, null, null, null, null, waits, waits, false, null);
+        "tag", due, 0, 0, 0, running, null, null, null, null, waits, waits, null);
   }
 
   private QueueStatus withPause(QueueStatus queue) {
@@ -157,7 +157,6 @@ abstract class DiagnosisFixture {
         workersPausedAt,
         queue.oldest(),
         queue.oldestFree(),
-        queue.pushed(),
-        queue.dispatchError());
+        queue.push());
   }
 }

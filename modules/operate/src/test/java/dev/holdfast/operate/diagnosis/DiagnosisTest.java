@@ -76,7 +76,7 @@ class DiagnosisTest extends DiagnosisFixture {
   private static QueueStatus pushed(long due, @Nullable DispatchError error) {
     Duration waits = due == 0 ? null : Duration.ofSeconds(61);
     return new QueueStatus(
-        "tag", due, 0, 0, 0, 0, null, null, null, null, waits, waits, true, error);
+        "tag", due, 0, 0, 0, 0, null, null, null, null, waits, waits, new QueueStatus.Push(error));
   }
 
   @Test

@@ -32,7 +32,6 @@ class WorkerDiagnosisTest extends DiagnosisFixture {
         null,
         queue.oldest(),
         queue.oldestFree(),
-        false,
         null);
   }
 
@@ -209,20 +208,7 @@ class WorkerDiagnosisTest extends DiagnosisFixture {
             limited(full, 2, null, false),
             limited(full, null, 10, false),
             new QueueStatus(
-                "tag",
-                5,
-                0,
-                0,
-                0,
-                1,
-                null,
-                null,
-                null,
-                null,
-                Duration.ofHours(1),
-                null,
-                false,
-                null))) {
+                "tag", 5, 0, 0, 0, 1, null, null, null, null, Duration.ofHours(1), null, null))) {
       queues.clear();
       queues.add(held);
       assertFound();

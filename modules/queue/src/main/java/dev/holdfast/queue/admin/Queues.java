@@ -290,8 +290,7 @@ public final class Queues {
                     Rows.instantOrNull(row, "workers_paused_at"),
                     Rows.millisOrNull(row, "oldest_ms"),
                     Rows.millisOrNull(row, "oldest_free_ms"),
-                    row.getBoolean("pushed"),
-                    dispatchError(row)));
+                    row.getBoolean("pushed") ? new QueueStatus.Push(dispatchError(row)) : null));
   }
 
   private static @Nullable RateLimit rateLimit(ResultSet row) throws SQLException {

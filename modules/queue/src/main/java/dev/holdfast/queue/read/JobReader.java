@@ -250,7 +250,6 @@ public final class JobReader {
         .list(
             row ->
                 new JobEvent(
-                    job,
                     row.getInt("number"),
                     row.getString("type"),
                     row.getInt("attempt"),
@@ -279,35 +278,39 @@ public final class JobReader {
         row.getString("queue"),
         JobState.valueOf(row.getString("state")),
         row.getInt("priority"),
-        row.getBoolean("no_payload") ? NOTHING : new Json(row.getString("payload")),
-        Rows.jsonOrNull(row, "result"),
-        FailureJson.read(row.getString("failure")),
-        row.getInt("attempt"),
-        row.getInt("failures"),
-        row.getInt("max_attempts"),
-        row.getInt("crashes"),
-        row.getInt("max_crashes"),
-        Rows.intOrNull(row, "progress"),
-        row.getString("progress_message"),
-        row.getString("worker_id"),
-        Rows.instantOrNull(row, "heartbeat_at"),
-        Rows.instantOrNull(row, "lease_expires_at"),
-        Rows.instant(row, "created_at"),
-        Rows.instant(row, "run_at"),
-        Rows.instantOrNull(row, "started_at"),
-        Rows.instantOrNull(row, "finished_at"),
-        Rows.instantOrNull(row, "cancel_requested_at"),
-        row.getString("cancel_reason"),
-        Rows.instantOrNull(row, "deadline"),
-        row.getString("tenant"),
-        row.getString("workspace"),
-        Rows.id(row, "run_id"),
-        row.getString("run_key"),
-        Rows.idOrNull(row, "parent_id"),
-        row.getString("unique_key"),
-        row.getString("concurrency_key"),
+        new JobStatus.Execution(
+            row.getInt("attempt"),
+            row.getInt("failures"),
+            row.getInt("max_attempts"),
+            row.getInt("crashes"),
+            row.getInt("max_crashes"),
+            Rows.intOrNull(row, "progress"),
+            row.getString("progress_message"),
+            row.getString("worker_id")),
+        new JobStatus.Times(
+            Rows.instant(row, "created_at"),
+            Rows.instant(row, "run_at"),
+            Rows.instantOrNull(row, "started_at"),
+            Rows.instantOrNull(row, "heartbeat_at"),
+            Rows.instantOrNull(row, "lease_expires_at"),
+            Rows.instantOrNull(row, "finished_at"),
+            Rows.instantOrNull(row, "deadline")),
+        new JobStatus.Cancel(
+            Rows.instantOrNull(row, "cancel_requested_at"), row.getString("cancel_reason")),
+        new JobStatus.Relations(
+            row.getString("tenant"),
+            row.getString("workspace"),
+            Rows.id(row, "run_id"),
+            row.getString("run_key"),
+            Rows.idOrNull(row, "parent_id"),
+            row.getString("unique_key"),
+            row.getString("concurrency_key")),
         AttributesJson.read(row.getString("attributes")),
-        omitted(row));
+        new JobStatus.Content(
+            row.getBoolean("no_payload") ? NOTHING : new Json(row.getString("payload")),
+            Rows.jsonOrNull(row, "result"),
+            FailureJson.read(row.getString("failure")),
+            omitted(row)));
   }
 
   private static List<String> omitted(ResultSet row) throws SQLException {

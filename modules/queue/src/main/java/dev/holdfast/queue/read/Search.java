@@ -61,10 +61,10 @@ public final class Search {
     }
     List<JobStatus> jobs = JobReader.list(connection, rows(connection, filter, walked), detail);
     if (jobs.size() == filter.limit()) {
-      return new JobPage(jobs, JobCursor.of(jobs.getLast()), true);
+      return new JobPage(jobs, JobCursor.of(jobs.getLast()), null);
     }
     JobCursor stopped = isLedTo(filter) ? null : stopped(connection, filter, walked);
-    return new JobPage(jobs, stopped, stopped == null);
+    return new JobPage(jobs, stopped, stopped == null ? null : Boolean.FALSE);
   }
 
   private static JobReader.Rowset rows(Connection connection, JobFilter filter, int walked)

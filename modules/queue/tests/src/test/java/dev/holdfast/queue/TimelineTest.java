@@ -41,7 +41,6 @@ class TimelineTest extends QueueFixture {
           .containsExactlyElementsOf(IntStream.rangeClosed(1, timeline.size()).boxed().toList());
       assertThat(timeline).extracting(JobEvent::at).isSorted();
       assertThat(timeline).extracting(JobEvent::attempt).isSorted();
-      assertThat(timeline).extracting(JobEvent::job).containsOnly(job.id());
     }
   }
 

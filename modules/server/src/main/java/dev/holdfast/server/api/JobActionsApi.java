@@ -8,8 +8,6 @@ import dev.holdfast.contract.request.BulkRequest;
 import dev.holdfast.contract.request.CancelRequest;
 import dev.holdfast.contract.request.CommandRequest;
 import dev.holdfast.contract.request.JobPatch;
-import dev.holdfast.contract.resource.JobResource;
-import dev.holdfast.contract.resource.PendingCommandResource;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.server.http.Answer;
@@ -86,8 +84,7 @@ public final class JobActionsApi {
   }
 
   private Answer edit(Call call) {
-    return Answer.ok(
-        JobResource.of(jobs(call).edit(call.id("id"), call.body(JobPatch.class).edit())));
+    return Answer.ok(jobs(call).edit(call.id("id"), call.body(JobPatch.class).edit()));
   }
 
   private Answer delete(Call call) {
@@ -100,9 +97,8 @@ public final class JobActionsApi {
     CommandRequest request = call.body(CommandRequest.class);
     JobId id = call.id("id");
     try {
-      JobOperator.Commanded commanded =
-          jobs(call).command(id, request.commandAction(), request.stepId(), why(request.reason()));
-      return Answer.ok(PendingCommandResource.of(commanded.pending(), commanded.stepsToRepeat()));
+      return Answer.ok(
+          jobs(call).command(id, request.commandAction(), request.stepId(), why(request.reason())));
     } catch (OperatorException refused) {
       throw ExceptionProblems.refused(refused, hint(id, refused));
     }

@@ -4,8 +4,8 @@ import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.JobSearch;
 import dev.holdfast.contract.operate.OperatorException;
-import dev.holdfast.contract.resource.JobResource;
-import dev.holdfast.contract.resource.StepResource;
+import dev.holdfast.contract.resource.JobDetailResource;
+import dev.holdfast.contract.resource.OutcomeResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.job.JobCursor;
@@ -103,9 +103,7 @@ public final class JobsApi {
             .oldestFirst(call.query("order").map(JobsApi::oldestFirst).orElse(false))
             .limit(call.whole("limit", PAGE, 1, LARGEST_PAGE))
             .resumed(call.query("cursor").map(JobsApi::cursor).orElse(null));
-    boolean brief = call.flag("brief");
-    return Answer.ok(
-        JobResource.Page.of(jobs(call).page(filter, brief), brief, !filter.content().isAny()));
+    return Answer.ok(jobs(call).page(filter, call.flag("brief")));
   }
 
   private Answer count(Call call) {
@@ -130,11 +128,11 @@ public final class JobsApi {
     return Answer.ok(detail(call, parts));
   }
 
-  private JobResource.Detail detail(Call call, Set<JobDetail.Part> parts) {
+  private JobDetailResource detail(Call call, Set<JobDetail.Part> parts) {
     JobId id = call.id("id");
     JobDetail detail =
         jobs(call).show(id, parts).orElseThrow(() -> OperatorException.noSuchJob(id));
-    return JobResource.Detail.of(detail, parts);
+    return JobDetailResource.of(detail, parts);
   }
 
   private static Set<JobDetail.Part> parts(String list) {
@@ -176,10 +174,9 @@ public final class JobsApi {
   private Answer step(Call call) {
     String step = Limits.stepId(call.value("stepId"));
     return Answer.ok(
-        StepResource.of(
-            jobs(call)
-                .step(call.id("id"), step)
-                .orElseThrow(() -> Problem.notFound("step '" + step + "' has not begun"))));
+        jobs(call)
+            .step(call.id("id"), step)
+            .orElseThrow(() -> Problem.notFound("step '" + step + "' has not begun")));
   }
 
   private Answer patch(Call call) {
@@ -207,6 +204,6 @@ public final class JobsApi {
   }
 
   private Answer result(Call call) {
-    return Answer.ok(JobResource.Outcome.of(job(call)));
+    return Answer.ok(OutcomeResource.of(job(call)));
   }
 }

@@ -1,7 +1,9 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.contract.operate.QueueOperator;
-import dev.holdfast.contract.resource.QueueResource;
+import dev.holdfast.contract.request.DispatchRequest;
+import dev.holdfast.contract.request.PauseRequest;
+import dev.holdfast.contract.request.QueueLimits;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.server.dispatch.DispatchAllowList;
@@ -41,8 +43,7 @@ public final class QueuesApi {
   }
 
   private Answer list(Call call) {
-    return Answer.ok(
-        Map.of("queues", queues(call).list().stream().map(QueueResource.Dispatched::of).toList()));
+    return Answer.ok(Map.of("queues", queues(call).list()));
   }
 
   /** Queues need no creation, so an unknown name is an empty queue. */
@@ -51,7 +52,7 @@ public final class QueuesApi {
   }
 
   private static Answer shown(QueueOperator.View queue) {
-    return Answer.ok(QueueResource.Dispatched.of(queue));
+    return Answer.ok(queue);
   }
 
   /** A client that may not change a queue is refused, whatever the body is. */
@@ -60,8 +61,8 @@ public final class QueuesApi {
     return Limits.queue(call.value("queue"));
   }
 
-  private static QueueResource.PauseRequest why(Call call) {
-    return call.body(QueueResource.PauseRequest.class, QueueResource.PauseRequest.NONE);
+  private static PauseRequest why(Call call) {
+    return call.body(PauseRequest.class, PauseRequest.NONE);
   }
 
   private Answer pause(Call call) {
@@ -78,13 +79,13 @@ public final class QueuesApi {
 
   private Answer limit(Call call) {
     String queue = named(call);
-    QueueResource.Limits request = call.body(QueueResource.Limits.class);
+    QueueLimits request = call.body(QueueLimits.class);
     return shown(queues(call).limits(queue, request.maxRunning(), request.rateLimit()));
   }
 
   private Answer push(Call call) {
     String queue = named(call);
-    QueueResource.DispatchRequest request = call.body(QueueResource.DispatchRequest.class);
+    DispatchRequest request = call.body(DispatchRequest.class);
     URI url = checked(request.url());
     Integer given = request.maxInFlight();
     int maxInFlight = given == null ? Dispatch.DEFAULT_MAX_IN_FLIGHT : given;

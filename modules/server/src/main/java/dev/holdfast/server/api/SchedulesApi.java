@@ -1,9 +1,8 @@
 package dev.holdfast.server.api;
 
 import dev.holdfast.contract.operate.ScheduleOperator;
+import dev.holdfast.contract.request.PauseRequest;
 import dev.holdfast.contract.request.ScheduleRequest;
-import dev.holdfast.contract.resource.QueueResource;
-import dev.holdfast.contract.resource.ScheduleResource;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
@@ -47,19 +46,16 @@ public final class SchedulesApi {
     return Answer.ok(
         schedules(call)
             .find(named(call))
-            .map(ScheduleResource::of)
             .orElseThrow(() -> Problem.notFound("there is no schedule of that name")));
   }
 
   private Answer list(Call call) {
-    return Answer.ok(
-        Map.of("schedules", schedules(call).list().stream().map(ScheduleResource::of).toList()));
+    return Answer.ok(Map.of("schedules", schedules(call).list()));
   }
 
   private Answer set(Call call) {
     String name = named(call);
-    return Answer.ok(
-        ScheduleResource.of(schedules(call).set(call.body(ScheduleRequest.class).schedule(name))));
+    return Answer.ok(schedules(call).set(call.body(ScheduleRequest.class).schedule(name)));
   }
 
   private Answer remove(Call call) {
@@ -76,15 +72,14 @@ public final class SchedulesApi {
 
   private Answer pause(Call call) {
     String name = named(call);
-    QueueResource.PauseRequest why =
-        call.body(QueueResource.PauseRequest.class, QueueResource.PauseRequest.NONE);
+    PauseRequest why = call.body(PauseRequest.class, PauseRequest.NONE);
     schedules(call).pause(name, why.reason());
     return shown(call);
   }
 
   private Answer resume(Call call) {
     String name = named(call);
-    call.body(QueueResource.PauseRequest.class, QueueResource.PauseRequest.NONE);
+    call.body(PauseRequest.class, PauseRequest.NONE);
     schedules(call).resume(name);
     return shown(call);
   }

@@ -2,7 +2,7 @@ package dev.holdfast.server.api;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.holdfast.contract.operate.WorkerOperator;
-import dev.holdfast.contract.resource.QueueResource;
+import dev.holdfast.contract.request.PauseRequest;
 import dev.holdfast.contract.resource.WorkerLogResource;
 import dev.holdfast.contract.resource.WorkersResource;
 import dev.holdfast.model.attempt.LogCursor;
@@ -118,8 +118,7 @@ public final class WorkersApi {
   /** A client that may not do this is refused, whatever the body is. */
   private static String whyAll(Call call) {
     call.caller().mustSeeEveryTenant("a worker");
-    return JobActionsApi.why(
-        call.body(QueueResource.PauseRequest.class, QueueResource.PauseRequest.NONE).reason());
+    return JobActionsApi.why(call.body(PauseRequest.class, PauseRequest.NONE).reason());
   }
 
   private Answer command(Call call, WorkerCommand.Action action) {

@@ -111,7 +111,7 @@ public final class LeasesApi {
 
   private Answer steps(Call call) {
     Lease lease = lease(call);
-    return Answer.ok(TaskSteps.of(operations.steps(worker(call), lease)));
+    return Answer.ok(new TaskSteps(operations.steps(worker(call), lease)));
   }
 
   private Answer patch(Call call) {
@@ -162,11 +162,7 @@ public final class LeasesApi {
 
   private Answer artifacts(Call call) {
     Lease lease = lease(call);
-    return Answer.ok(
-        new LeasePublish.Published(
-            operations.artifacts(worker(call), lease).stream()
-                .map(LeasePublish.Entry::of)
-                .toList()));
+    return Answer.ok(new LeasePublish.Published(operations.artifacts(worker(call), lease)));
   }
 
   private Answer succeeded(Call call) {

@@ -60,7 +60,7 @@ public final class StepsApi {
     LeaseHolder.Token holder = new LeaseHolder.Token(call.token().scope());
     Lease lease = holder.scope().lease();
     refusals.mustHold("steps", lease);
-    return Answer.ok(TaskSteps.of(operations.steps(holder, lease)));
+    return Answer.ok(new TaskSteps(operations.steps(holder, lease)));
   }
 
   private Answer report(Call call) {

@@ -268,7 +268,7 @@ public final class FolderStore implements ArtifactStore {
 
   @Override
   public boolean holds(JobId job, PublishedArtifact published) throws IOException {
-    if (!published.store().equals(id())) {
+    if (!id().equals(published.store())) {
       return false;
     }
     Artifact artifact = published.artifact();

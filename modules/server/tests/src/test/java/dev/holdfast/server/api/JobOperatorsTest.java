@@ -7,7 +7,7 @@ import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.Selection;
-import dev.holdfast.contract.resource.JobResource;
+import dev.holdfast.contract.resource.JobDetailResource;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.job.Job;
@@ -95,7 +95,7 @@ class JobOperatorsTest extends OperatorsFixture {
     assertThat(
             both(operator ->
                     Wire.text(
-                        JobResource.Detail.of(operator.jobs().show(job, all).orElseThrow(), all)))
+                        JobDetailResource.of(operator.jobs().show(job, all).orElseThrow(), all)))
                 .value()
                 .toString())
         .contains("\"events\":[{", "\"receivedAt\":", "\"code\":\"X\"", "\"dependencies\":{");

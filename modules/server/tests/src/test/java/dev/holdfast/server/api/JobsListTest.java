@@ -227,7 +227,9 @@ public class JobsListTest extends JobsFixture {
             + "\"stackTrace\":\"at\"}'");
     JsonNode job = client.get("/v1/jobs?brief=true", null).ok().get("jobs").get(0);
     assertThat(job.has("payload")).isFalse();
-    assertThat(job.has("result")).isFalse();
+    assertThat(job.get("omitted"))
+        .extracting(JsonNode::asText)
+        .containsExactly(JobStatus.PAYLOAD, JobStatus.STACK_TRACE);
     assertThat(job.get("failure").get("message").asText()).isEqualTo("m");
     assertThat(job.get("failure").has("stackTrace")).isFalse();
     assertThat(client.get("/v1/jobs", null).ok().get("jobs").get(0).has("payload")).isTrue();

@@ -218,7 +218,7 @@ class OperatorsTest extends OperatorsFixture {
                   .waitsFor())
           .singleElement()
           .satisfies(job -> assertThat(job.id()).isEqualTo(first));
-      assertThat(operator.schedules().list().getFirst().status().upcoming(5)).hasSize(5);
+      assertThat(operator.schedules().list().getFirst().status().upcoming()).hasSize(5);
       JobId run = operator.schedules().run("nightly").id();
       assertThat(
               operator

@@ -11,13 +11,12 @@ import org.junit.jupiter.api.Test;
 
 class QueueFiguresTest {
   private static QueueStatus queue(String name, long due, long running, @Nullable Instant paused) {
-    return new QueueStatus(
-        name, due, 0, 0, 0, running, null, null, paused, null, null, null, false, null);
+    return new QueueStatus(name, due, 0, 0, 0, running, null, null, paused, null, null, null, null);
   }
 
   private static QueueStatus whileAllWorkersArePaused(String name, long due) {
     return new QueueStatus(
-        name, due, 0, 0, 0, 0, null, null, null, Instant.EPOCH, null, null, false, null);
+        name, due, 0, 0, 0, 0, null, null, null, Instant.EPOCH, null, null, null);
   }
 
   private static @Nullable Long emptyInMs(Map<String, Double> rates, QueueStatus... queues) {
