@@ -35,9 +35,9 @@ def batch() -> Candidate:
 
 
 def _java() -> list[Candidate]:
-    classes = REPOSITORY / "modules/sdk/target/test-classes/dev/holdfast/sdk"
+    classes = REPOSITORY / "checks/system-tests/target/test-classes/dev/holdfast/sdk"
     if not (classes / "ConformanceWorker.class").exists():
-        command = "mvn -Pchecks -DskipTests -pl modules/sdk -am verify"
+        command = "mvn -Pchecks -DskipTests -pl checks/system-tests -am verify"
         print(f"java is left out: it is not compiled; run '{command}'", flush=True)
         return []
     return [Candidate("java", [str(WORKERS / "java_worker")], PUSH)]
