@@ -12,11 +12,8 @@ import dev.holdfast.worker.steps.Budgets;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** Workspaces that cannot be made for now. */
 @OnlyWithAll
@@ -33,18 +30,7 @@ class PreparationTest extends WorkspaceFixture {
     sh("git clone -q --bare repo a.git; git -C a.git update-server-info");
     InetSocketAddress address = freePort();
     runtimes.put("edit", "echo more >> a.txt");
-    JobId id =
-        enqueue(
-            Job.of(
-                    "workspace",
-                    new WorkspaceJob(
-                        "x",
-                        new WorkspaceJob.Source(
-                            "http://127.0.0.1:%d/a.git".formatted(address.getPort()), "main"),
-                        List.of(new WorkspaceJob.Task("edit", null, null, "edit")),
-                        null,
-                        null))
-                .maxAttempts(1));
+    JobId id = enqueue(awayFrom(address).maxAttempts(1));
     working();
     until(() -> timeline(id).contains("workspace:unprepared") && job(id).attempt() == 1);
     await(id, JobState.PENDING);
@@ -68,6 +54,19 @@ class PreparationTest extends WorkspaceFixture {
     assertThat(job(id).failures()).isZero();
   }
 
+  /** Its origin is at this address. */
+  private static Job awayFrom(InetSocketAddress address) {
+    return Job.of(
+        "workspace",
+        new WorkspaceJob(
+            "x",
+            new WorkspaceJob.Source(
+                "http://127.0.0.1:%d/a.git".formatted(address.getPort()), "main"),
+            List.of(new WorkspaceJob.Task("edit", null, null, "edit")),
+            null,
+            null));
+  }
+
   private void dueNow(JobId id) {
     db.sql("UPDATE holdfast.job SET run_at = now() WHERE id = ?", id.value());
   }
@@ -84,9 +83,15 @@ class PreparationTest extends WorkspaceFixture {
     assertThat(timeline(id)).doesNotContain("workspace:unprepared");
   }
 
-  @ParameterizedTest
-  @CsvSource({"1,5", "2,10", "3,20", "6,160", "7,300", "100,300"})
-  void each_execution_of_the_job_waits_longer_up_to_five_minutes(int attempt, int seconds) {
-    assertThat(WorkspaceHandler.delay(attempt)).isEqualTo(Duration.ofSeconds(seconds));
+  @Test
+  void attempts_that_ended_for_other_reasons_are_no_waits() throws Exception {
+    runtimes.put("edit", "echo more >> a.txt");
+    JobId id = enqueue(awayFrom(freePort()));
+    // As if it had been released by that many workers that were stopped.
+    db.sql("UPDATE holdfast.job SET attempt = 150 WHERE id = ?", id.value());
+    working();
+    until(() -> timeline(id).contains("workspace:unprepared"));
+    await(id, JobState.PENDING);
+    assertThat(data(id, "workspace:unprepared")).contains("\"seconds\": 5");
   }
 }

@@ -31,14 +31,11 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
   private static final Duration GRACE = Duration.ofSeconds(10);
 
   private static final Logger log = LoggerFactory.getLogger(WorkspaceHandler.class);
-  private static final Duration FIRST_WAIT = Duration.ofSeconds(5);
-  private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
-  // About eight hours; then it is a failure of the job, which has few.
-  private static final int MOST_WAITS = 100;
 
   private final Workspaces workspaces;
   private final Codec codec;
   private final Scrubber scrubber;
+  private final PreparationWaits waits = new PreparationWaits();
 
   WorkspaceHandler(Workspaces workspaces, Codec codec, Scrubber scrubber) {
     this.workspaces = workspaces;
@@ -57,36 +54,37 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
             scrubber,
             context.steps().commands(),
             new AttemptHost(context));
+    boolean prepared = true;
     try {
       WorkspaceRun.Result result =
           new WorkspaceRun(scope, steps.loop()).run(steps.known(), context.steps().budgets());
       publish(context, result);
       return result;
     } catch (UnpreparedException notNow) {
+      prepared = false;
       throw later(context, String.valueOf(notNow.getMessage()));
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       context.checkCancelled();
       throw stopped;
+    } finally {
+      if (prepared) {
+        waits.end(context.id());
+      }
     }
   }
 
   /** At no cost to the job or its steps: neither has failed. Another worker may have more luck. */
-  private static RuntimeException later(JobContext context, String why) {
-    int attempt = context.lease().attempt();
-    if (attempt > MOST_WAITS) {
+  private RuntimeException later(JobContext context, String why) {
+    Optional<Duration> next = waits.next(context.id());
+    if (next.isEmpty()) {
       return FailedException.of(FailureCategory.INFRASTRUCTURE, "WORKSPACE_UNPREPARED", why);
     }
-    Duration delay = delay(attempt);
+    Duration delay = next.get();
     log.warn("{}: its workspace could not be prepared; again in {}: {}", context.id(), delay, why);
     context.log("── the workspace could not be prepared, again in %s: %s".formatted(delay, why));
     context.event("workspace:unprepared", Map.of("message", why, "seconds", delay.toSeconds()));
     return context.snooze(delay);
-  }
-
-  static Duration delay(int attempt) {
-    return Duration.ofSeconds(
-        Math.min(LONGEST_WAIT.toSeconds(), FIRST_WAIT.toSeconds() << Math.min(attempt - 1, 10)));
   }
 
   private WorkspaceRun.Site site(JobContext context) {

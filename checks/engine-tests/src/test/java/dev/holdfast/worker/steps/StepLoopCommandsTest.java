@@ -9,6 +9,7 @@ import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
@@ -127,6 +128,35 @@ class StepLoopCommandsTest extends StepLoopFixture {
     assertThat(done(loop.run(code, budgets))).isEqualTo("made");
     assertThat(journal.events())
         .containsExactly("resume.from_step", "control.recovery.ack", "started", "finished");
+  }
+
+  @Test
+  void a_hard_reset_that_an_operator_asks_for_beside_that_of_the_loop_is_the_same_one()
+      throws Exception {
+    StepLoop loop =
+        new StepLoop(
+            Duration.ofMillis(200),
+            0,
+            journal.journal(),
+            commands,
+            text -> {
+              // The attempt has failed, and it is not decided yet what comes next.
+              commands.onCommand(asked(CommandAction.HARD_RESET_STEP, "embed"));
+              return text;
+            });
+    Step<String> code =
+        step(
+            () -> {
+              if (tries.get() == 1) {
+                throw new IllegalStateException("once");
+              }
+              return "made";
+            },
+            false);
+    budgets = new Budgets(1, LONG, LONG, 2, 1);
+    assertThat(loop.run(code, budgets)).isEqualTo(new StepEnd.Anew<String>());
+    assertThat(done(loop.run(code, budgets))).isEqualTo("made");
+    assertThat(commands.pending()).isEmpty();
   }
 
   @Test

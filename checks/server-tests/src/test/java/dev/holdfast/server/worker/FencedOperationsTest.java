@@ -14,6 +14,8 @@ import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.LogLines;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Role;
@@ -27,6 +29,7 @@ import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -39,12 +42,14 @@ class FencedOperationsTest {
   private static final Caller ACME = new Caller("k", "n", Role.WORKER, Tenant.of("acme"), null);
   private static final Caller OTHER = new Caller("l", "m", Role.WORKER, Tenant.of("other"), null);
 
+  private final TestDatabase db;
   private final Holdfast holdfast;
   private final FencedOperations operations;
   private final LeasedJob mine;
   private final LeasedJob second;
 
   FencedOperationsTest(TestDatabase db) {
+    this.db = db;
     this.holdfast = Holdfast.on(db.dataSource());
     this.operations =
         new FencedOperations(
@@ -97,6 +102,25 @@ class FencedOperationsTest {
     assertThat(state(mine)).isEqualTo(JobState.RUNNING);
     assertThat(operations.end(List.of(new Held<>(token(mine), lease, completion))))
         .containsExactly(new FencedOperations.Ended(Ack.ACCEPTED, JobState.SUCCEEDED));
+  }
+
+  @Test
+  void an_end_that_is_written_is_accepted_though_it_cannot_be_counted() throws Exception {
+    DataSource gone = db.dataSource(db.url(), 1);
+    ((AutoCloseable) gone).close();
+    try (Holdfast away = Holdfast.on(gone)) {
+      FencedOperations uncounted =
+          new FencedOperations(
+              holdfast.jobs(),
+              away.queries(),
+              new HeartbeatBatcher(holdfast.jobs(), System::nanoTime),
+              new RemoteAttempts(new Metrics(), away.queries()::runTimes));
+      Failure flaky = Failure.of(FailureCategory.INFRASTRUCTURE, "FLAKY", "once");
+      Settlement fail = new Settlement.Fail(mine.lease(), flaky, null);
+      assertThat(uncounted.settle(List.of(new Held<>(token(mine), mine.lease(), fail))))
+          .containsExactly(Ack.ACCEPTED);
+      assertThat(state(mine)).isEqualTo(JobState.RETRYING);
+    }
   }
 
   @Test

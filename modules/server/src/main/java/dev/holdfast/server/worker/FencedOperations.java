@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -183,25 +184,30 @@ public final class FencedOperations {
   }
 
   private void count(List<Settlement> accepted) {
+    Set<JobId> again = goingOn(accepted);
+    attempts.ended(
+        accepted.stream()
+            .map(each -> new RemoteAttempts.End(each, again.contains(each.lease().job())))
+            .toList());
+  }
+
+  /** Jobs that are retried after these ends of attempts, where that can be read. */
+  private Set<JobId> goingOn(List<Settlement> accepted) {
     List<JobId> failed =
         accepted.stream()
             .filter(each -> each instanceof Settlement.Fail fail && fail.failure().retryable())
             .map(each -> each.lease().job())
             .toList();
-    Set<JobId> over = new HashSet<>();
-    if (!failed.isEmpty()) {
-      queries.states(failed).stream()
-          .filter(job -> job.state().isTerminal())
-          .forEach(job -> over.add(job.job()));
+    if (failed.isEmpty()) {
+      return Set.of();
     }
-    attempts.ended(
-        accepted.stream()
-            .map(
-                each ->
-                    new RemoteAttempts.End(
-                        each,
-                        failed.contains(each.lease().job()) && !over.contains(each.lease().job())))
-            .toList());
+    return RemoteAttempts.counting(
+        () ->
+            queries.states(failed).stream()
+                .filter(job -> !job.state().isTerminal())
+                .map(JobStateSnapshot::job)
+                .collect(Collectors.toSet()),
+        Set.of());
   }
 
   /** The state of a job after one of its attempts was released; a later one may run by now. */

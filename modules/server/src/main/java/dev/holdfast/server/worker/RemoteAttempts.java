@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,12 +13,16 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Counts what workers do over HTTP and this server answers, by the names by which workers in Java
  * count what they do. An attempt may be claimed at one server and end at another.
  */
 public final class RemoteAttempts {
+  private static final Logger log = LoggerFactory.getLogger(RemoteAttempts.class);
   private static final int MOST = 100_000;
   private static final Duration REMEMBERED = Duration.ofHours(1);
 
@@ -76,7 +81,22 @@ public final class RemoteAttempts {
       }
     }
     if (!elsewhere.isEmpty()) {
-      runTimes.apply(elsewhere).values().forEach(took -> metrics.time(Metrics.RUN_TIME, took));
+      counting(() -> runTimes.apply(elsewhere), Map.<Lease, Duration>of())
+          .values()
+          .forEach(took -> metrics.time(Metrics.RUN_TIME, took));
+    }
+  }
+
+  /**
+   * What is read for a count. The attempts have ended: where it cannot be read, the worker gets its
+   * answer all the same, and they are not counted.
+   */
+  static <T> T counting(Supplier<T> read, T unknown) {
+    try {
+      return read.get();
+    } catch (DatabaseException unreadable) {
+      log.warn("attempts that have ended are not counted: {}", unreadable.getMessage());
+      return unknown;
     }
   }
 }

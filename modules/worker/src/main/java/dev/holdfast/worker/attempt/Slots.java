@@ -132,6 +132,16 @@ public final class Slots {
     }
   }
 
+  /** How many must be free for another claim to be worth it. */
+  public int wakeAt() {
+    lock.lock();
+    try {
+      return wakeAt;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** How many more may be claimed; if there are none, the next one that is free is told. */
   public int freeOrWake() {
     lock.lock();

@@ -79,7 +79,6 @@ public final class Claimer {
   private final AtomicBoolean notified = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final AtomicBoolean paused = new AtomicBoolean();
-  private int enough = 1;
   private long claimedAt;
   private int turn;
   private @Nullable String drainingForSuspectOf;
@@ -145,7 +144,7 @@ public final class Claimer {
       return options.poll();
     }
     Duration gather = GATHER.minusNanos(nanos.getAsLong() - claimedAt);
-    if (free < enough && gather.isPositive()) {
+    if (free < slots.wakeAt() && gather.isPositive()) {
       return gather;
     }
     Duration pause = backpressure.pause();
@@ -258,9 +257,8 @@ public final class Claimer {
     Claimed answer = source.claim(queue, most, options.worker(), options.timings());
     metrics.time(Metrics.CLAIM_TIME, Duration.ofNanos(System.nanoTime() - sentAt));
     claimedAt = nanos.getAsLong();
-    enough =
-        answer.jobs().size() == most ? Math.max(1, Math.min(options.concurrency(), batch) / 2) : 1;
-    slots.wakeAt(enough);
+    slots.wakeAt(
+        answer.jobs().size() == most ? Math.max(1, Math.min(options.concurrency(), batch) / 2) : 1);
     List<Settlement> unwanted = new ArrayList<>();
     for (LeasedJob job : answer.jobs()) {
       if (!starter.start(job, sentAt)) {

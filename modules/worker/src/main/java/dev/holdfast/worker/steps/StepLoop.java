@@ -327,6 +327,8 @@ public final class StepLoop {
       case HARD_RESET -> {
         resets++;
         if (workspace == null) {
+          // An operator who has asked for the same since the attempt ended gets it by this one.
+          commands.pending().ifPresent(asked -> resetFor = asked.updatedAt());
           yield new StepEnd.Anew<>();
         }
         at.beginsInNewWorkspace();
