@@ -13,12 +13,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A number by which the kernel knows a program and all it starts: the limit of file locks, which
- * Linux hands down to every child and has not looked at since 2.4.25. It stays through setsid, a
- * second fork and an empty environment. Who wants it otherwise has to lower the limit on purpose;
- * nobody may raise it without a right to.
+ * Marks a program and all processes it starts, by a resource limit: RLIMIT_LOCKS, the number of
+ * file locks, which every child inherits and which Linux has not enforced since 2.4.25. A process
+ * keeps it after setsid, a second fork and with an empty environment. It can lower the limit on
+ * purpose, and cannot raise it without a privilege.
  *
- * <p>The first ten digits are this process's, the other nine the program's.
+ * <p>Of the number, the first ten digits are the same for all programs of this process, and the
+ * other nine differ from program to program.
  */
 final class LimitMark {
   private static final Pattern LINE = Pattern.compile("(?m)^Max file locks +\\S+ +(\\S+) .*$");
@@ -39,17 +40,17 @@ final class LimitMark {
 
   private LimitMark() {}
 
-  /** The digits that all programs of this process have in front; empty where there is no mark. */
+  /** The first ten digits; empty on systems without this limit. */
   static String prefix() {
     return OURS == 0 ? "" : Long.toString(OURS);
   }
 
-  /** One for a program that is about to start; 0 where there is none. */
+  /** The limit for a program that is about to start; 0 on systems without it. */
   static long next() {
     return OURS == 0 ? 0 : OURS * PROGRAMS + NEXT.incrementAndGet() % PROGRAMS;
   }
 
-  /** prlimit replaces itself by the program. */
+  /** The command that starts the program under this limit, by prlimit, which execs it. */
   static List<String> marked(long mark, List<String> arguments) {
     return mark == 0 || PRLIMIT == null
         ? arguments

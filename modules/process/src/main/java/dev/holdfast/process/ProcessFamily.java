@@ -14,10 +14,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who belongs to a program: all that lives in its session, carries one of its marks, or descends
- * from one who does. A child that forks twice loses its parent, one that calls setsid leaves the
- * session; the marks stay with both. One is in the environment, which a child may clear; the other
- * is a limit, which the kernel hands down.
+ * Finds the processes that belong to a program: those in its session, those with one of its two
+ * marks, and their descendants. A child that forks twice loses its parent and one that calls setsid
+ * leaves the session, but both keep the marks: a variable in the environment, which a child may
+ * clear, and a {@link LimitMark}, which it inherits from the kernel.
  */
 final class ProcessFamily {
   static final String MARK = "HOLDFAST_MARK";
@@ -42,8 +42,8 @@ final class ProcessFamily {
   private ProcessFamily() {}
 
   /**
-   * A moment before now by the clock of {@code /proc}. What was running before a program is none of
-   * its kin, and need not be asked: there may be thousands.
+   * The time by the clock of {@code /proc}, a second early. Processes that were started before a
+   * program do not belong to it, and are not looked at: there may be thousands.
    */
   static long now() {
     try {
@@ -57,7 +57,7 @@ final class ProcessFamily {
   /**
    * The living ones.
    *
-   * @param since when none of them was there yet
+   * @param since a time before the program was started
    */
   static Set<Long> of(Process leader, Marks marks, long since) {
     return living(leader, marks, since, any -> true);
@@ -75,29 +75,29 @@ final class ProcessFamily {
     }
     List<Seen> all = all(lowest(leader.pid(), since));
     byte[] wanted = (MARK + "=" + marks.variable() + "\0").getBytes(StandardCharsets.UTF_8);
-    Set<Long> kin = new HashSet<>();
+    Set<Long> found = new HashSet<>();
     for (Seen seen : all) {
       if (seen.pid() == leader.pid()
           || seen.session() == leader.pid()
           || (seen.started() >= since
               && (carries(seen, wanted) || LimitMark.isOf(marks.limit(), folder(seen))))) {
-        kin.add(seen.pid());
+        found.add(seen.pid());
       }
     }
     boolean grew = true;
     while (grew) {
       grew = false;
       for (Seen seen : all) {
-        grew |= kin.contains(seen.parent()) && kin.add(seen.pid());
+        grew |= found.contains(seen.parent()) && found.add(seen.pid());
       }
     }
     return all.stream()
-        .filter(seen -> kin.contains(seen.pid()) && !seen.dead() && wantedOnes.test(seen))
+        .filter(seen -> found.contains(seen.pid()) && !seen.dead() && wantedOnes.test(seen))
         .map(Seen::pid)
         .collect(Collectors.toSet());
   }
 
-  /** Certainly none of them lives: none was seen, and none was born while we looked. */
+  /** No such process is alive for certain: none was found, and none was started meanwhile. */
   static boolean isEmpty(Process leader, Marks marks, long since) {
     for (int look = 1; look <= LOOKS; look++) {
       long before = lastBorn();
@@ -112,14 +112,14 @@ final class ProcessFamily {
   }
 
   /**
-   * The lowest number that one of them can have. Numbers are given out in turn: theirs are above
-   * their leader's, unless they began anew since, once or, after a while, more than once.
+   * The lowest process id that one of them can have. Ids are given out in turn, so theirs are above
+   * their leader's, unless they have begun again from the lowest since.
    */
   private static long lowest(long leader, long since) {
     return lastBorn() >= leader && now() - since <= BRIEF ? leader : 1;
   }
 
-  // The last word of that line is the number that was given out last.
+  // The last word of that line is the id that was given out last.
   private static long lastBorn() {
     try {
       String line = Files.readString(PROC.resolve("loadavg"), StandardCharsets.ISO_8859_1);

@@ -83,7 +83,9 @@ public final class Admin {
     pause(queue, Pause.Draft.UNKNOWN);
   }
 
-  /** The same, and who did it and why is kept until it is resumed. */
+  /**
+   * @param pause who pauses it and why, kept until it is resumed
+   */
   public void pause(String queue, Pause.Draft pause) {
     database.run("pause", connection -> Queues.pause(connection, Limits.queue(queue), pause));
   }
@@ -106,7 +108,9 @@ public final class Admin {
     pauseAllWorkers(Pause.Draft.UNKNOWN);
   }
 
-  /** The same, and who did it and why is kept until they are resumed. */
+  /**
+   * @param pause who pauses them and why, kept until they are resumed
+   */
   public void pauseAllWorkers(Pause.Draft pause) {
     database.run("pauseAllWorkers", connection -> Queues.pauseAllWorkers(connection, pause));
   }
@@ -128,7 +132,7 @@ public final class Admin {
     return workersPause().map(Pause::at);
   }
 
-  /** The same, with who paused them and why. */
+  /** Who paused all workers, when and why; empty when they are not paused. */
   public Optional<Pause> workersPause() {
     return database.run("workersPause", Queues::workersPause);
   }
@@ -199,7 +203,9 @@ public final class Admin {
     return pauseSchedule(name, Pause.Draft.UNKNOWN);
   }
 
-  /** The same, and who did it and why is kept until it is resumed. */
+  /**
+   * @param pause who pauses it and why, kept until it is resumed
+   */
   public boolean pauseSchedule(String name, Pause.Draft pause) {
     return database.run("pauseSchedule", connection -> Schedules.pause(connection, name, pause));
   }

@@ -74,7 +74,9 @@ public final class Maintenance {
     return database.transact("fire", connection -> FireSchedules.due(connection, enqueue));
   }
 
-  /** The same; the answer is how long until the next schedule is due, if there is one. */
+  /**
+   * Fires schedules that are due, and answers how long it is until the next one, if there is one.
+   */
   public Optional<Duration> fireOnTime() {
     return database.transact(
         "fireOnTime",

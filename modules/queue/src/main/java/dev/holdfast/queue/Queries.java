@@ -110,7 +110,7 @@ public final class Queries {
         "page", connection -> Search.page(connection, filter, JobReader.Detail.SHORT));
   }
 
-  /** The same without payloads, results and stack traces, however short. */
+  /** A page without payloads, results and stack traces, however short. */
   public JobPage briefPage(JobFilter filter) {
     return materialized.reading(
         "briefPage", connection -> Search.page(connection, filter, JobReader.Detail.NONE));
@@ -178,7 +178,7 @@ public final class Queries {
     return database.run("steps", connection -> Steps.of(connection, job));
   }
 
-  /** The same without their checkpoints. */
+  /** The steps of a job without their checkpoints. */
   public List<StepStatus> stepsOverview(JobId job) {
     return database.run("stepsOverview", connection -> Steps.overview(connection, job));
   }

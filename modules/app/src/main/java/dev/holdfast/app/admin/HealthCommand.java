@@ -26,12 +26,12 @@ import picocli.CommandLine.Mixin;
       "or the database cannot be used."
     })
 public final class HealthCommand implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin final OutputOption output = new OutputOption();
 
   @Override
   public Integer call() {
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       Operator.Health health = operator.health();
       if (output.isData()) {
         output.print(report(health));

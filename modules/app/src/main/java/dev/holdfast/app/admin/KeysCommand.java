@@ -47,7 +47,7 @@ public final class KeysCommand {
       },
       footer = {"", "Example:", "  holdfast keys create --role worker --name builder > worker.key"})
   static final class CreateCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final ConnectionOptions connection = new ConnectionOptions();
     @Mixin final JsonOption output = new JsonOption();
 
     @Option(
@@ -77,7 +77,7 @@ public final class KeysCommand {
       Duration lifetime =
           ApiKey.checkedLifetime(
               expiresIn == null ? null : Input.duration("--expires-in", expiresIn));
-      try (Operator operator = reach.open()) {
+      try (Operator operator = connection.open()) {
         show(
             operator.keys().create(name == null ? role.word() : name, role, tenant, lifetime),
             output.json);
@@ -129,14 +129,14 @@ public final class KeysCommand {
   /** Revokes a key. */
   @Command(name = "revoke", description = "Revoke an API key.")
   static final class RevokeCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final ConnectionOptions connection = new ConnectionOptions();
 
     @Parameters(paramLabel = "ID", description = "the key's id, as 'keys list' shows it")
     String id = "";
 
     @Override
     public Integer call() {
-      try (Operator operator = reach.open()) {
+      try (Operator operator = connection.open()) {
         if (!operator.keys().revoke(id)) {
           throw unknown(id);
         }
@@ -154,7 +154,7 @@ public final class KeysCommand {
         "With --signing, replace the key that signs task tokens."
       })
   static final class RotateCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final ConnectionOptions connection = new ConnectionOptions();
     @Mixin final JsonOption output = new JsonOption();
 
     @Parameters(arity = "0..1", paramLabel = "ID", description = "the key's id")
@@ -177,7 +177,7 @@ public final class KeysCommand {
       Duration during =
           ApiKey.checkedOverlap(
               overlap == null ? Duration.ofHours(1) : Input.duration("--overlap", overlap));
-      try (Operator operator = reach.open()) {
+      try (Operator operator = connection.open()) {
         if (id == null) {
           operator.keys().rotateSigning();
           Terminal.println(

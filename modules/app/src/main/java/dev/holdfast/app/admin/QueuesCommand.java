@@ -112,7 +112,7 @@ public final class QueuesCommand {
 
   /** A command that changes the settings of one queue. */
   abstract static class ChangeCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final ConnectionOptions connection = new ConnectionOptions();
     @Mixin final NewOption may = new NewOption();
 
     @Parameters(index = "0", paramLabel = "QUEUE", description = "the queue's name")
@@ -120,8 +120,8 @@ public final class QueuesCommand {
 
     /** Prints the new setting after the name of the queue. */
     int change(Consumer<QueueOperator> verb, String done) {
-      Settings settings = reach.settings();
-      try (Operator operator = reach.open(settings)) {
+      Settings settings = connection.settings();
+      try (Operator operator = connection.open(settings)) {
         may.require(queue, operator, settings);
         verb.accept(operator.queues());
         Terminal.println(queue + done);
@@ -144,15 +144,15 @@ public final class QueuesCommand {
   /** Allows claims again. */
   @Command(name = "resume", description = "Claim jobs of a paused queue again.")
   static final class ResumeCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final ConnectionOptions connection = new ConnectionOptions();
 
     @Parameters(paramLabel = "QUEUE", description = "the queue's name")
     String queue = "";
 
     @Override
     public Integer call() {
-      Settings settings = reach.settings();
-      try (Operator operator = reach.open(settings)) {
+      Settings settings = connection.settings();
+      try (Operator operator = connection.open(settings)) {
         KnownQueues.require(queue, operator, settings, "");
         boolean resumed = operator.queues().resume(queue);
         Terminal.println(queue + (resumed ? " is resumed" : " was not paused"));

@@ -34,7 +34,7 @@ import picocli.CommandLine.Parameters;
       "Percentiles are of jobs that succeeded, and right within a tenth."
     })
 final class QueuesShowCommand implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
 
   @Parameters(paramLabel = "QUEUE", description = "the queue's name")
@@ -52,8 +52,8 @@ final class QueuesShowCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     JobHistory.Query query = query();
-    Settings settings = reach.settings();
-    try (Operator operator = reach.open(settings)) {
+    Settings settings = connection.settings();
+    try (Operator operator = connection.open(settings)) {
       JobHistory history = operator.jobs().history(query);
       QueueOperator.View view = operator.queues().show(queue);
       if (history.kinds().isEmpty() && kind == null) {

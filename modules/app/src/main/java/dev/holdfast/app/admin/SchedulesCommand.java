@@ -98,7 +98,7 @@ public final class SchedulesCommand {
         "  holdfast schedules set nightly '0 3 * * *' report '{\"days\": 1}'"
       })
   static final class SetCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final ConnectionOptions connection = new ConnectionOptions();
 
     @Parameters(index = "0", paramLabel = "NAME", description = "name of the schedule")
     String name = "";
@@ -125,7 +125,7 @@ public final class SchedulesCommand {
     @Option(names = "--zone", paramLabel = "ZONE", description = "time zone; default: UTC")
     String zone = "UTC";
 
-    @Mixin final JobOptions shape = new JobOptions();
+    @Mixin final JobOptions jobOptions = new JobOptions();
 
     @Option(
         names = "--missed",
@@ -141,10 +141,10 @@ public final class SchedulesCommand {
 
     @Override
     public Integer call() {
-      Settings settings = reach.settings();
-      Job job = shape.job(kind, payload == null ? Json.EMPTY : Input.json(payload));
+      Settings settings = connection.settings();
+      Job job = jobOptions.job(kind, payload == null ? Json.EMPTY : Input.json(payload));
       Schedule schedule = Schedule.of(name, cron, zone(), job).missedFires(missedFires);
-      try (Operator operator = reach.open(settings)) {
+      try (Operator operator = connection.open(settings)) {
         ScheduleOperator.View view =
             operator.schedules().set(noOverlap ? schedule.withoutOverlap() : schedule);
         Terminal.println(name + " fires next at " + view.status().nextFireAt());
@@ -164,13 +164,13 @@ public final class SchedulesCommand {
 
   /** A command to one existing schedule. */
   abstract static class NamedCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final ConnectionOptions connection = new ConnectionOptions();
 
     @Parameters(paramLabel = "NAME", description = "the schedule's name")
     String name = "";
 
     int change(BiPredicate<ScheduleOperator, String> verb, String done, String notDone) {
-      try (Operator operator = reach.open()) {
+      try (Operator operator = connection.open()) {
         ScheduleOperator schedules = operator.schedules();
         if (schedules.find(name).isEmpty()) {
           throw new CommandException(
@@ -185,14 +185,14 @@ public final class SchedulesCommand {
   /** Enqueues the job at once. */
   @Command(name = "run", description = "Enqueue the job of a schedule now; its times stay.")
   static final class RunCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final ConnectionOptions connection = new ConnectionOptions();
 
     @Parameters(paramLabel = "NAME", description = "the schedule's name")
     String name = "";
 
     @Override
     public Integer call() {
-      try (Operator operator = reach.open()) {
+      try (Operator operator = connection.open()) {
         Enqueued enqueued = operator.schedules().run(name);
         Terminal.println(
             enqueued.id() + (enqueued.duplicate() ? "  (the last one has not ended)" : ""));

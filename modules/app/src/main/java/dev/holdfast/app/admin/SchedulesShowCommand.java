@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
     name = "show",
     description = "Show a schedule, its next times, and its last jobs with their outcome.")
 final class SchedulesShowCommand implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
 
   @Parameters(paramLabel = "NAME", description = "the schedule's name")
@@ -29,7 +29,7 @@ final class SchedulesShowCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       ScheduleOperator.View schedule =
           operator
               .schedules()

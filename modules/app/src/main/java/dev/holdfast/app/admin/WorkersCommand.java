@@ -66,7 +66,7 @@ public final class WorkersCommand {
   abstract static class ActionCommand implements Callable<Integer> {
     private final WorkerCommand.Action action;
 
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final ConnectionOptions connection = new ConnectionOptions();
     @Mixin final JsonOption output = new JsonOption();
 
     @Option(
@@ -112,7 +112,7 @@ public final class WorkersCommand {
         throw new CommandException(
             ExitCode.USAGE, "--all is for every supervisor: omit --supervisor");
       }
-      try (Operator operator = reach.open()) {
+      try (Operator operator = connection.open()) {
         WorkerCommandWatch watch = new WorkerCommandWatch(operator, Input.duration("--wait", wait));
         if (component == null) {
           all(operator.workers(), watch);

@@ -94,7 +94,7 @@ public final class Settings {
     return CONCERNS.stream().flatMap(concern -> concern.settings().stream());
   }
 
-  /** The same, except that one setting has the value of another. */
+  /** These settings, except that one has the value of another. */
   public Settings with(String key, String like) {
     return new Settings(values.with(key, like), content, file);
   }

@@ -38,7 +38,7 @@ public final class Demo {
   private static final Duration LOOK = Duration.ofMillis(200);
 
   /** What each event means to a reader who does not know the documents. */
-  private static final Map<String, String> TOLD =
+  private static final Map<String, String> MEANINGS =
       Map.of(
           EventType.REQUEUED_STALE, "its worker is gone; it was requeued",
           EventType.RESUME_FROM_STEP, "continues after the completed steps",
@@ -224,7 +224,7 @@ public final class Demo {
   }
 
   private void tell(Part part, JobId id, JobEvent event) {
-    String words = TOLD.get(event.type());
+    String words = MEANINGS.get(event.type());
     if (words == null) {
       return;
     }

@@ -35,7 +35,7 @@ import picocli.CommandLine.Parameters;
       "  holdfast enqueue ingest --each-line < payloads.ndjson"
     })
 public final class EnqueueCommand implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
 
   @Parameters(index = "0", paramLabel = "KIND", description = "the kind of job")
   String kind = "";
@@ -47,7 +47,7 @@ public final class EnqueueCommand implements Callable<Integer> {
       description = "JSON, @FILE, or - for standard input; default: {}")
   @Nullable String payload;
 
-  @Mixin final JobOptions shape = new JobOptions();
+  @Mixin final JobOptions jobOptions = new JobOptions();
 
   @Option(
       names = "--delay",
@@ -148,9 +148,9 @@ public final class EnqueueCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    Settings settings = reach.settings();
+    Settings settings = connection.settings();
     List<Job> jobs = payloads().stream().map(this::job).toList();
-    try (Operator operator = reach.open(settings)) {
+    try (Operator operator = connection.open(settings)) {
       List<Enqueued> enqueued = operator.jobs().enqueue(jobs);
       print(enqueued);
       return watch ? new Watch(operator, json).follow(enqueued.getLast().id()) : ExitCode.OK;
@@ -170,7 +170,7 @@ public final class EnqueueCommand implements Callable<Integer> {
   }
 
   private Job job(Json payload) {
-    Job job = shape.job(kind, payload);
+    Job job = jobOptions.job(kind, payload);
     job = delay == null ? job : job.delay(Input.duration("--delay", delay));
     job = runAt == null ? job : job.runAt(Input.instant("--run-at", runAt));
     job = deadline == null ? job : job.deadline(Input.instant("--deadline", deadline));

@@ -34,7 +34,7 @@ import picocli.CommandLine.Option;
       "asked to stop it. Exit code 6 when a job has already ended."
     })
 final class JobsCancelCommand implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin final JobTargets targets = new JobTargets();
   @Mixin final JsonOption output = new JsonOption();
 
@@ -57,7 +57,7 @@ final class JobsCancelCommand implements Callable<Integer> {
     JobFilter filter = JobsCommand.chosen(targets, Selection.Verb.CANCEL);
     long cancelled = 0;
     long requested = 0;
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       if (targets.dryRun) {
         return JobsCommand.dryRun(operator, filter, output.json, "cancelled");
       }
@@ -88,7 +88,7 @@ final class JobsCancelCommand implements Callable<Integer> {
     List<JobId> jobs;
     List<Cancellation> all = new ArrayList<>();
     List<JobId> unknown = new ArrayList<>();
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       jobs = ShortId.in(operator, named);
       for (JobId job : jobs) {
         try {

@@ -87,7 +87,7 @@ public final class JobsCommand {
       name = "watch",
       description = "Follow a job until it ends; exit code 8 if it does not succeed.")
   static final class WatchCommand implements Callable<Integer> {
-    @Mixin final ConnectionOptions reach = new ConnectionOptions();
+    @Mixin final ConnectionOptions connection = new ConnectionOptions();
     @Mixin final JsonOption output = new JsonOption();
 
     @Parameters(paramLabel = "ID", description = JobsCommand.ID)
@@ -96,7 +96,7 @@ public final class JobsCommand {
     @Override
     public Integer call() throws InterruptedException {
       ShortId job = ShortId.of(id);
-      try (Operator operator = reach.open()) {
+      try (Operator operator = connection.open()) {
         return new Watch(operator, output.json).follow(job.in(operator));
       }
     }

@@ -53,7 +53,7 @@ final class JobsControlCommand implements Callable<Integer> {
   private static final int LOOKS = 12;
   private static final Duration LOOK = Duration.ofMillis(250);
 
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
 
   @Parameters(index = "0", paramLabel = "ID", description = JobsCommand.ID)
@@ -88,7 +88,7 @@ final class JobsControlCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     ShortId named = ShortId.of(id);
     CommandAction wanted = action();
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       JobId job = named.in(operator);
       JobOperator.Commanded commanded = commanded(operator.jobs(), job, wanted);
       PendingCommand now = commanded.pending();

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
       "instead. Exit code 6 when a job was refused."
     })
 final class JobsDeleteCommand implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
 
   @Parameters(arity = "1..*", paramLabel = "ID", description = "the jobs' ids")
@@ -37,7 +37,7 @@ final class JobsDeleteCommand implements Callable<Integer> {
     List<JobId> jobs = ids.stream().map(JobId::parse).toList();
     List<Deleted> all = new ArrayList<>();
     int code = ExitCode.OK;
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       for (JobId job : jobs) {
         Deleted deleted = deleted(operator, job);
         code = code == ExitCode.OK ? deleted.code() : code;

@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
       "changed then."
     })
 final class JobsEditCommand implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
 
   @Parameters(paramLabel = "ID", description = "the job's id")
@@ -63,7 +63,7 @@ final class JobsEditCommand implements Callable<Integer> {
   public Integer call() {
     JobId job = JobId.parse(id);
     JobEdit edit = edit();
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       return edited(operator.jobs().edit(job, edit));
     } catch (OperatorException refused) {
       throw switch (refused.reason()) {

@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
 final class JobsLogCommand implements Callable<Integer> {
   private static final Duration LOOK = Duration.ofSeconds(1);
 
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin final JsonOption output = new JsonOption();
 
   @Parameters(paramLabel = "ID", description = JobsCommand.ID)
@@ -38,7 +38,7 @@ final class JobsLogCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     ShortId named = ShortId.of(id);
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       JobId job = named.in(operator);
       // Read before the log: then the log has all output of a job that has ended.
       boolean ended = JobsCommand.existing(operator, job).state().isTerminal();

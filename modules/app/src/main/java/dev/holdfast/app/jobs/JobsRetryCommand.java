@@ -33,14 +33,14 @@ import picocli.CommandLine.Mixin;
       "--tag and --search."
     })
 final class JobsRetryCommand implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin final JobTargets targets = new JobTargets();
   @Mixin final JsonOption output = new JsonOption();
 
   @Override
   public Integer call() {
     List<ShortId> given = targets.ids();
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       return given.isEmpty()
           ? retryChosen(operator)
           : retryNamed(operator.jobs(), ShortId.in(operator, given));

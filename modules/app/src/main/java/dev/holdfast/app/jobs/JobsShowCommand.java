@@ -39,7 +39,7 @@ import picocli.CommandLine.Parameters;
 final class JobsShowCommand implements Callable<Integer> {
   private static final int MOST_RELATED = 20;
 
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin final OutputOption output = new OutputOption();
 
   @Parameters(paramLabel = "ID", description = JobsCommand.ID)
@@ -49,7 +49,7 @@ final class JobsShowCommand implements Callable<Integer> {
   public Integer call() {
     ShortId named = ShortId.of(id);
     boolean isData = output.isData();
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       JobId wanted = named.in(operator);
       JobDetail detail =
           JobsCommand.existing(

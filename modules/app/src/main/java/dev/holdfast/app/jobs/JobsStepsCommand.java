@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
 /** The steps of one job. */
 @Command(name = "steps", description = "Show the steps of a job that have started.")
 final class JobsStepsCommand implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin final OutputOption output = new OutputOption();
 
   @Parameters(paramLabel = "ID", description = JobsCommand.ID)
@@ -43,7 +43,7 @@ final class JobsStepsCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     ShortId named = ShortId.of(id);
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       JobId job = named.in(operator);
       if (step != null) {
         JobsCommand.existing(operator, job);

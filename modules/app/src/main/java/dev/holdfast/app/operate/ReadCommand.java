@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
  * @param <T> the value
  */
 public abstract class ReadCommand<T> implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
   @Mixin protected final OutputOption output = new OutputOption();
 
   /** Throws if an option is wrong, before the database or the server is contacted. */
@@ -39,7 +39,7 @@ public abstract class ReadCommand<T> implements Callable<Integer> {
   public final Integer call() throws InterruptedException {
     OutputOption.Format format = output.format();
     checkOptions();
-    try (Operator operator = reach.open()) {
+    try (Operator operator = connection.open()) {
       T value = read(operator);
       switch (format) {
         case TABLE -> Terminal.print(text(value));

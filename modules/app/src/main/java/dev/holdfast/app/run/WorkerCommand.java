@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
       "dev.holdfast.KindProvider on HOLDFAST_CLASSPATH."
     })
 public final class WorkerCommand implements Callable<Integer> {
-  @Mixin final ConnectionOptions reach = new ConnectionOptions();
+  @Mixin final ConnectionOptions connection = new ConnectionOptions();
 
   @Mixin final WorkerChoice choice = new WorkerChoice();
 
@@ -42,13 +42,13 @@ public final class WorkerCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     Signals signals = Signals.install();
-    choice.over(reach.common);
-    Settings settings = reach.settings();
+    choice.over(connection.common);
+    Settings settings = connection.settings();
     List<BundledKinds> bundled = examples ? List.of(BundledKinds.EXAMPLES) : List.of();
     settings.checkWorker();
-    if (reach.isRemote(settings)) {
+    if (connection.isRemote(settings)) {
       try (HttpSource server =
-              HttpSource.to(settings.get("server.url", URI.class), reach.apiKey(settings));
+              HttpSource.to(settings.get("server.url", URI.class), connection.apiKey(settings));
           WorkerProcess worker = WorkerProcess.start(settings, server, component, bundled)) {
         worker.serve(settings, signals);
       }

@@ -64,7 +64,7 @@ public final class Terminal {
     System.out.print("\r" + " ".repeat(oneLine(drawn).length()) + "\r");
   }
 
-  /** The same JSON: what would not be inert is written as an escape, as it may be in any string. */
+  /** JSON in which no character does anything to a terminal: each that would is an escape. */
   public static String escaped(String json) {
     return Text.replaced(
         json,

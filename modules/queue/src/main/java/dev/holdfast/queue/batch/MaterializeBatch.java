@@ -141,8 +141,8 @@ final class MaterializeBatch {
   }
 
   /**
-   * The same without waiting, for callers that must not wait for a handler's own transaction; the
-   * answer has the jobs that were in batches.
+   * Leaves out locked rows, for callers that must not wait for a handler's own transaction. The
+   * answer has all that were in batches.
    */
   static List<Found> unlocked(Connection connection, Collection<Lease> leases) throws SQLException {
     return found(SOME_UNLOCKED, connection, leases);

@@ -250,7 +250,7 @@ public final class MaterializedJobs {
     return database.transact(verb, sweep);
   }
 
-  /** The same for batch claims of workers whose names begin with the prefix. */
+  /** In one transaction, after another one for batch claims of workers with this prefix. */
   public <T> T sweeping(String verb, String namePrefix, Database.Work<T> sweep) {
     run(verb, connection -> MaterializeBatch.ofWorkers(connection, namePrefix));
     return database.transact(verb, sweep);

@@ -32,7 +32,6 @@ public final class EnqueueDefaults {
     return defaults == null ? job : job.or(defaults);
   }
 
-  /** The same for several. */
   public List<Job> declared(List<Job> jobs) {
     return byKind.isEmpty() ? jobs : jobs.stream().map(this::declared).toList();
   }

@@ -30,7 +30,9 @@ enum Resolution {
     return floor(moment, step);
   }
 
-  /** The same for steps of any length; all begin at the epoch, as those of {@code date_bin} do. */
+  /**
+   * The beginning of a step of any length; all begin at the epoch, as those of {@code date_bin} do.
+   */
   static Instant floor(Instant moment, Duration step) {
     return Instant.ofEpochMilli(
         Math.floorDiv(moment.toEpochMilli(), step.toMillis()) * step.toMillis());

@@ -102,19 +102,20 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** The same, in one transaction: for verbs of more than one statement. */
+  /** Runs a verb of more than one statement, in one transaction. */
   public <T extends @Nullable Object> T transact(String verb, Work<T> work) {
     return run(verb, connection -> inTransaction(connection, work));
   }
 
   /**
-   * The same for statements that know their rows by key, planned as in {@link Sql.Call#listByKey}.
+   * One transaction whose statements know their rows by key, planned as in {@link
+   * Sql.Call#listByKey}.
    */
   public <T extends @Nullable Object> T transactByKey(String verb, Work<T> work) {
     return run(verb, connection -> inTransaction(connection, Rows.ONE_PLAN, work));
   }
 
-  /** The same for work that may have to wait for a lock: not for longer than this. */
+  /** One transaction, in which no statement waits longer than this for a lock. */
   public <T extends @Nullable Object> T transactWithin(Duration lock, String verb, Work<T> work) {
     return run(verb, connection -> inTransaction(connection, limitOnLocks(lock), work));
   }

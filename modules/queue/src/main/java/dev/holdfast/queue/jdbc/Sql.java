@@ -205,8 +205,8 @@ public final class Sql {
     }
 
     /**
-     * The same as {@link #list} for a statement that knows its rows by key or place and must never
-     * read the table as a whole. One plan serves for all arrays it is given: made anew for each, it
+     * Like {@link #list}, for a statement that knows its rows by key or place and must never read
+     * the table as a whole. One plan serves for all arrays it is given: made anew for each, it
      * would cost more than the execution. But a plan may be from a time when the table was small,
      * and then a scan looked cheap; so scans are switched off. Both settings are sent with the
      * statement and end with it. In a caller's transaction they are left alone, because they would
@@ -239,10 +239,10 @@ public final class Sql {
     }
 
     /**
-     * The same for a text of two statements, of which the first takes a lock and says in its column
-     * {@code read_committed} whether the second sees all that was committed before it had the lock.
-     * Both are sent at once and are one transaction. Where the isolation is stricter they are sent
-     * again, in a transaction that is not.
+     * Like {@link #list}, for a text of two statements. The first takes a lock and says in its
+     * column {@code read_committed} whether the second sees all that was committed before it had
+     * the lock. Both are sent at once and are one transaction. Where the isolation is stricter they
+     * are sent again, in a transaction that is not.
      */
     public <T> List<T> listAfterLock(Rows.Reader<T> reader) throws SQLException {
       if (!connection.getAutoCommit()) {

@@ -74,7 +74,7 @@ public final class Search {
         : JobReader.Rowset.among(connection, filter, walked);
   }
 
-  /** The same page of ids alone. */
+  /** The ids of the jobs of such a page. */
   public static JobIdPage ids(Connection connection, JobFilter filter) throws SQLException {
     if (!filter.content().isAny()) {
       ContentSearch.Found found = new ContentSearch(connection, TIMEOUT).find(failedOnly(filter));

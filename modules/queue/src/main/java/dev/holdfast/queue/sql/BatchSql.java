@@ -36,7 +36,7 @@ public final class BatchSql {
     return PLANNED + SHARED.formatted(":queue") + ",\n" + READ_COMMITTED;
   }
 
-  /** The same before a batch claim, which fails when the lock is not free soon. */
+  /** Sent before a batch claim, which fails when the lock is not free soon. */
   public static String lockForBatch() {
     return PLANNED
         + "set_config('lock_timeout', '100', true), pg_advisory_xact_lock"

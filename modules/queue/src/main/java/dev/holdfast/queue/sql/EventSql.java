@@ -37,7 +37,7 @@ public final class EventSql {
   }
 
   /**
-   * The same for events of the past.
+   * Inserts events of the past, which have their own times.
    *
    * @param select of the six columns: job, number, type, attempt, time, data
    */

@@ -28,7 +28,7 @@ public final class FailureSql {
 
   private FailureSql() {}
 
-  /** The same where code and pattern are known already. */
+  /** {@link #SIGNATURE} of columns that hold code and pattern already. */
   public static String signature(String code, String pattern) {
     return "left(md5(concat_ws(chr(10), kind, %s, %s)), 16)".formatted(code, pattern);
   }

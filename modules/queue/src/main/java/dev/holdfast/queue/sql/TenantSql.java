@@ -14,7 +14,7 @@ public final class TenantSql {
   }
 
   /**
-   * The same where there always is a tenant: only a plain condition is looked up in an index.
+   * For statements that always name a tenant: only a plain condition is looked up in an index.
    *
    * @param row the alias of the row
    */

@@ -35,7 +35,7 @@ public final class FileTrees {
     }
   }
 
-  /** The same, but something that has appeared meanwhile is left for the next time. */
+  /** Deletes what it can: something that has appeared meanwhile is left for the next time. */
   static void deleteQuietly(Path tree) throws IOException {
     boolean unused = deleted(tree);
   }

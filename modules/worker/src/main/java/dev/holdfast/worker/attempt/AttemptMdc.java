@@ -29,7 +29,7 @@ public final class AttemptMdc {
     }
   }
 
-  /** The same, to be called on another thread: what this one has now is set there. */
+  /** To be called on another thread, which gets the values that this thread has now. */
   static <T extends @Nullable Object> Callable<T> carried(Callable<T> body) {
     Map<String, String> here = MDC.getCopyOfContextMap();
     if (here == null || here.isEmpty()) {

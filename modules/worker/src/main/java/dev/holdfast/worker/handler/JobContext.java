@@ -114,13 +114,13 @@ public interface JobContext {
     return step(id, result, null, body);
   }
 
-  /** The same for results whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */
+  /** For results whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */
   default <T extends @Nullable Object> T step(String id, PayloadType<T> result, Callable<T> body) {
     return step(id, result, null, body);
   }
 
   /**
-   * The same with budgets of its own.
+   * A step with budgets of its own.
    *
    * @param budgets null for those of the worker
    */
@@ -129,11 +129,11 @@ public interface JobContext {
     return step(id, PayloadType.of(result), budgets, body);
   }
 
-  /** The same for results whose type has parameters, with budgets of its own. */
+  /** With budgets of its own, for results whose type has parameters. */
   <T extends @Nullable Object> T step(
       String id, PayloadType<T> result, @Nullable Budgets budgets, Callable<T> body);
 
-  /** The same for a step without a result. */
+  /** A step without a result. */
   default void step(String id, Work body) {
     Object unused =
         step(

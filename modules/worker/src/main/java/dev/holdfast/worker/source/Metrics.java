@@ -82,7 +82,7 @@ public final class Metrics implements StepMetrics {
     count(known ? tagged : tagged(name, tag, "other"), more);
   }
 
-  /** The same with any number of tags, of which there are not many values. */
+  /** A counter with any number of tags, which may not have many values. */
   public void count(String name, Map<String, String> tags, long more) {
     count(tagged(name, tags), more);
   }

@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
 public record FailedAttempt(
     int attempt, FailureClass failureClass, String signature, @Nullable String diffHash) {
 
-  /** The same, as it was judged beside the attempts before it. */
+  /** As it was judged beside the attempts before it. */
   FailedAttempt as(FailureClass judged) {
     return new FailedAttempt(attempt, judged, signature, diffHash);
   }
 
-  /** The same failure over the same changes. */
+  /** Whether it failed of the same cause, after the same changes. */
   boolean isLike(FailedAttempt other) {
     return signature.equals(other.signature)
         && (diffHash == null ? other.diffHash == null : diffHash.equals(other.diffHash));
