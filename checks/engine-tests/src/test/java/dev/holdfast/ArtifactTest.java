@@ -128,7 +128,7 @@ class ArtifactTest extends WorkplaceTest {
     await(id, JobState.SUCCEEDED);
     JobCommand again =
         new JobCommand(CommandAction.RESUME_FROM_STEP, "write", "ada", "it is too small");
-    assertThat(holdfast.jobs().command(id, again, Tenant.ANY))
+    assertThat(holdfast.jobs().command(id, again, Tenant.ANY).answer())
         .isEqualTo(JobCommand.Answer.ACCEPTED);
     worker().handle(inAStep).drain();
     await(id, JobState.SUCCEEDED);

@@ -69,6 +69,17 @@ public final class Client {
     return send(request(path, bearer).POST(BodyPublishers.noBody()));
   }
 
+  public Reply patch(String path, Object body, @Nullable String bearer) {
+    return checked(
+        "PATCH",
+        path,
+        body,
+        send(
+            request(path, bearer)
+                .header("Content-Type", "application/json")
+                .method("PATCH", BodyPublishers.ofByteArray(Wire.write(body)))));
+  }
+
   public Reply put(String path, Object body, @Nullable String bearer) {
     return checked(
         "PUT",

@@ -136,6 +136,22 @@ class JobsCommandTest extends OperatorCommandFixture {
   }
 
   @Test
+  void a_job_that_is_to_run_shows_when_and_why_it_does_not() throws IOException {
+    JobId job = holdfast.enqueue(Job.of("fetch").queue("held")).id();
+    run("jobs", "show", job.toString());
+    assertThat(said()).containsPattern("not running +it waits for a worker with a free slot");
+    holdfast.admin().pause("held");
+    run("jobs", "show", job.toString());
+    assertThat(said()).containsPattern("not running .*'held'.* paused");
+    assertThat(said()).doesNotContain("free slot");
+    database.sql(
+        "UPDATE holdfast.job SET state = 'RETRYING', attempt = 1, started_at = now(),"
+            + " run_at = now() + interval '1 hour'");
+    run("jobs", "show", job.toString());
+    assertThat(said()).containsPattern("run at +\\d").contains("its next attempt is due in");
+  }
+
+  @Test
   void cancel_cancels_a_job_and_is_rejected_for_an_ended_one() throws IOException {
     JobId id = holdfast.enqueue(Job.of("echo")).id();
     assertThat(run("jobs", "cancel", id.toString(), "--reason", "not needed")).isZero();
@@ -155,7 +171,9 @@ class JobsCommandTest extends OperatorCommandFixture {
     assertThat(run("jobs", "retry", one.toString())).isZero();
     assertThat(holdfast.find(one).orElseThrow().state().name()).isEqualTo("PENDING");
     assertThat(run("jobs", "retry", "--kind", "fail", "--json")).isZero();
-    assertThat(json().get("retried").asInt()).isEqualTo(1);
+    assertThat(json().toString()).isEqualTo("{\"retried\":1,\"refused\":0,\"notFound\":0}");
+    assertThat(run("jobs", "retry", one.toString(), "--json")).isEqualTo(ExitCode.REFUSED);
+    assertThat(json().toString()).isEqualTo("{\"retried\":0,\"refused\":1,\"notFound\":0}");
     assertThat(holdfast.find(two).orElseThrow().state().name()).isEqualTo("PENDING");
     assertThat(run("jobs", "retry", fine.toString())).isEqualTo(ExitCode.REFUSED);
     assertThat(complained()).contains("is SUCCEEDED");

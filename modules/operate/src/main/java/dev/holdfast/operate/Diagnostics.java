@@ -61,6 +61,12 @@ public final class Diagnostics {
         tenant.isAny() ? admin.schedules() : List.of());
   }
 
+  /** What is wrong now with what a tenant sees. */
+  public List<Operator.Problem> problems(
+      List<QueueStatus> queues, WorkerFleet fleet, Tenant tenant) {
+    return of(queues, fleet, background(tenant)).stream().map(Diagnostics::problem).toList();
+  }
+
   public List<Finding> of(List<QueueStatus> queues, WorkerFleet fleet, Background background) {
     Set<String> waited =
         queues.stream().map(QueueStatus::name).filter(waitedFor).collect(Collectors.toSet());

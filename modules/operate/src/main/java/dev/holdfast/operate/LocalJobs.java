@@ -190,24 +190,24 @@ final class LocalJobs implements JobOperator {
 
   @Override
   public Optional<StepStatus> step(JobId job, String step) {
-    return find(job).flatMap(found -> queries.step(found.id(), step));
+    return queries.step(existing(job).id(), step);
   }
 
   @Override
   public Optional<Patch> patch(JobId job, @Nullable String step) {
-    return find(job)
-        .flatMap(
-            found -> step == null ? queries.patches(found.id()) : queries.patch(found.id(), step));
+    JobId found = existing(job).id();
+    return step == null ? queries.patches(found) : queries.patch(found, step);
   }
 
   @Override
   public Commanded command(JobId job, CommandAction action, @Nullable String step, String reason) {
     JobCommand command = new JobCommand(action, step, caller.name(), reason);
-    JobCommand.Answer answer = jobs.command(job, command, caller.tenant());
+    JobCommand.Outcome outcome = jobs.command(job, command, caller.tenant());
+    JobCommand.Answer answer = outcome.answer();
     if (answer != JobCommand.Answer.ACCEPTED) {
       throw refused(job, answer, command.refusal(answer));
     }
-    return new Commanded(queries.pendingCommand(job), queries.stepsToRepeat(job));
+    return new Commanded(outcome.pending(), outcome.stepsToRepeat());
   }
 
   private OperatorException refused(JobId job, JobCommand.Answer answer, String message) {

@@ -66,10 +66,8 @@ public final class LocalOperator implements Operator {
     return new Health(
         "holdfast %s on PostgreSQL %s, schema %d"
             .formatted(version, database.server(), database.schema()),
-        workers().list(),
-        diagnostics.of(store.admin().queues(tenant), fleet, diagnostics.background(tenant)).stream()
-            .map(Diagnostics::problem)
-            .toList());
+        new LocalWorkers(store, caller).of(fleet),
+        diagnostics.problems(store.admin().queues(tenant), fleet, tenant));
   }
 
   @Override

@@ -102,8 +102,13 @@ final class LocalQueues implements QueueOperator {
   }
 
   @Override
-  public View limits(String queue, @Nullable Integer maxRunning, @Nullable RateLimit rate) {
-    return set(queue, () -> admin.limits(queue, maxRunning, rate));
+  public View limit(String queue, @Nullable Integer maxRunning) {
+    return set(queue, () -> admin.limit(queue, maxRunning));
+  }
+
+  @Override
+  public View rate(String queue, @Nullable RateLimit rate) {
+    return set(queue, () -> admin.rate(queue, rate));
   }
 
   @Override

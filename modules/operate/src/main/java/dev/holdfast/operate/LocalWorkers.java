@@ -10,12 +10,15 @@ import dev.holdfast.model.command.AcceptedWorkerCommand;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.ProcessExit;
+import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.health.WorkerLogs;
 import dev.holdfast.queue.health.WorkerRegistry;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Workers, on the database. */
@@ -37,14 +40,19 @@ final class LocalWorkers implements WorkerOperator {
 
   @Override
   public Operator.Workers list() {
-    return new Operator.Workers(
-        admin.workersPause().map(this::shown).orElse(null),
-        workers.readings().fleet(caller.tenant()).all());
+    return of(workers.readings().fleet(caller.tenant()));
   }
 
   /** The name of a key, and what an operator says to others, is not for a tenant. */
-  private Pause shown(Pause pause) {
-    return caller.seesEveryTenant() ? pause : new Pause(pause.at(), null, null);
+  Operator.Workers of(WorkerFleet fleet) {
+    Pause pause = admin.workersPause().orElse(null);
+    return new Operator.Workers(
+        pause == null ? null : pause.at(), caller.seesEveryTenant() ? pause : null, fleet.all());
+  }
+
+  @Override
+  public Optional<Instant> pausedAt() {
+    return admin.workersPausedAt();
   }
 
   @Override

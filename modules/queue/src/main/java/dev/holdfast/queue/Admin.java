@@ -147,27 +147,17 @@ public final class Admin {
 
   /** How many jobs of the queue may start per period of time over all workers. */
   public void rate(String queue, int starts, Duration period) {
-    RateLimit limit = new RateLimit(starts, period);
-    database.run("rate", connection -> Queues.rate(connection, Limits.queue(queue), limit));
-    notifier.send(List.of(queue));
+    rate(queue, new RateLimit(starts, period));
   }
 
   /** Lifts the rate. */
   public void liftRate(String queue) {
-    database.run("liftRate", connection -> Queues.rate(connection, Limits.queue(queue), null));
-    notifier.send(List.of(queue));
+    rate(queue, null);
   }
 
-  /** Both limits at once; one that is null is lifted. */
-  public void limits(String queue, @Nullable Integer maxRunning, @Nullable RateLimit rate) {
-    Limits.queue(queue);
-    Limits.maxRunning(maxRunning);
-    database.transact(
-        "limits",
-        connection -> {
-          Queues.limit(connection, queue, maxRunning);
-          return Queues.rate(connection, queue, rate);
-        });
+  /** The same; null lifts it. */
+  public void rate(String queue, @Nullable RateLimit limit) {
+    database.run("rate", connection -> Queues.rate(connection, Limits.queue(queue), limit));
     notifier.send(List.of(queue));
   }
 

@@ -319,7 +319,7 @@ public final class JobQueue {
   }
 
   /** Gives a command to a job that runs in steps. */
-  public JobCommand.Answer command(JobId job, JobCommand command, Tenant tenant) {
+  public JobCommand.Outcome command(JobId job, JobCommand command, Tenant tenant) {
     Commands.Commanded commanded =
         materialized.changing(
             "command",
@@ -328,6 +328,6 @@ public final class JobQueue {
     if (commanded.queue() != null) {
       notifier.send(List.of(commanded.queue()));
     }
-    return commanded.answer();
+    return commanded.outcome();
   }
 }

@@ -221,11 +221,6 @@ public final class Queries {
     return database.run("pendingCommand", connection -> Commands.of(connection, job));
   }
 
-  /** Steps whose checkpoints the pending command of a job will drop. */
-  public List<String> stepsToRepeat(JobId job) {
-    return database.run("stepsToRepeat", connection -> Commands.stepsToRepeat(connection, job));
-  }
-
   /** What workers should know before they begin; jobs without any such thing are left out. */
   public Map<JobId, Background> backgrounds(List<JobId> jobs) {
     return database.run("backgrounds", connection -> Commands.backgrounds(connection, jobs));

@@ -103,8 +103,7 @@ class BatchReadTest extends BatchFixture {
           "runTimes",
           "step",
           "steps",
-          "stepsOverview",
-          "stepsToRepeat");
+          "stepsOverview");
 
   @Test
   void every_method_of_the_queries_is_a_question_here() {

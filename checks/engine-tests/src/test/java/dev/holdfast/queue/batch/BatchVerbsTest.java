@@ -123,10 +123,12 @@ class BatchVerbsTest extends BatchFixture {
     add(Job.of("test", Map.of("steps", List.of())));
     Lease lease = inBatch(1).getFirst();
     assertThat(
-            queue.command(
-                lease.job(),
-                new JobCommand(CommandAction.TAKEOVER, null, "ada", "mine"),
-                Tenant.ANY))
+            queue
+                .command(
+                    lease.job(),
+                    new JobCommand(CommandAction.TAKEOVER, null, "ada", "mine"),
+                    Tenant.ANY)
+                .answer())
         .isEqualTo(JobCommand.Answer.ACCEPTED);
     assertThat(worker.commands(WORKER)).hasSize(1);
   }

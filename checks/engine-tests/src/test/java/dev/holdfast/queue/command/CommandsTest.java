@@ -33,6 +33,10 @@ import org.junit.jupiter.api.Test;
 
 class CommandsTest extends QueueFixture {
   private Answer ask(JobId job, CommandAction action, @Nullable String step) {
+    return command(job, action, step).answer();
+  }
+
+  private JobCommand.Outcome command(JobId job, CommandAction action, @Nullable String step) {
     return queue.command(job, new JobCommand(action, step, "ada", "it looks odd"), Tenant.ANY);
   }
 
@@ -219,14 +223,34 @@ class CommandsTest extends QueueFixture {
     step(lease, 2, StepState.DONE);
     step(lease, 3, StepState.DONE);
     step(lease, 4, StepState.FAILED);
-    ask(lease.job(), CommandAction.HARD_RESET_STEP, "s4");
-    assertThat(queries.stepsToRepeat(lease.job())).isEmpty();
+    assertThat(command(lease.job(), CommandAction.HARD_RESET_STEP, "s4").stepsToRepeat()).isEmpty();
     assertThat(queries.timeline(lease.job()).getLast().data().text())
         .doesNotContain("stepsToRepeat");
-    ask(lease.job(), CommandAction.HARD_RESET_STEP, "s2");
-    assertThat(queries.stepsToRepeat(lease.job())).containsExactly("s2", "s3");
+    assertThat(command(lease.job(), CommandAction.HARD_RESET_STEP, "s2").stepsToRepeat())
+        .containsExactly("s2", "s3");
     assertThat(queries.timeline(lease.job()).getLast().data().text())
         .contains("\"stepsToRepeat\": [\"s2\", \"s3\"]");
+  }
+
+  @Test
+  void a_worker_that_is_quick_does_not_change_the_answer() {
+    Lease lease = running();
+    step(lease, 1, StepState.DONE);
+    // Handles the command in the moment in which it is committed.
+    db.sql(
+        "CREATE FUNCTION handled() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN"
+            + " DELETE FROM holdfast.job_command WHERE job_id = NEW.job_id; RETURN NULL; END'");
+    db.sql(
+        "CREATE CONSTRAINT TRIGGER handled AFTER INSERT ON holdfast.job_command"
+            + " DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION handled()");
+    try {
+      JobCommand.Outcome outcome = command(lease.job(), CommandAction.HARD_RESET_STEP, "s1");
+      assertThat(heard(lease)).isEqualTo(PendingCommand.NONE);
+      assertThat(outcome.stepsToRepeat()).containsExactly("s1");
+      assertThat(Objects.requireNonNull(outcome.pending().recovery()).stepId()).isEqualTo("s1");
+    } finally {
+      db.sql("DROP FUNCTION handled() CASCADE");
+    }
   }
 
   @Test
@@ -270,8 +294,12 @@ class CommandsTest extends QueueFixture {
     assertThat(ask(waiting, CommandAction.TAKEOVER, null)).isEqualTo(Answer.NOT_RUNNING);
     assertThat(ask(JobId.next(), CommandAction.PAUSE, null)).isEqualTo(Answer.NO_SUCH_JOB);
     assertThat(
-            queue.command(
-                waiting, new JobCommand(CommandAction.PAUSE, null, "x", "y"), Tenant.of("another")))
+            queue
+                .command(
+                    waiting,
+                    new JobCommand(CommandAction.PAUSE, null, "x", "y"),
+                    Tenant.of("another"))
+                .answer())
         .isEqualTo(Answer.NO_SUCH_JOB);
     Lease ended = claimOne();
     queue.settle(succeed(ended));

@@ -129,6 +129,19 @@ class CreationOrderTest extends QueueFixture {
 
   // ---- runs
 
+  @Test
+  void a_run_of_several_tenants_is_listed_once() {
+    JobId shared = JobId.next();
+    JobId other = JobId.next();
+    add(Job.of("test").owner("acme", "w").run(shared, "x"));
+    add(Job.of("test").owner("globex", "w").run(other, "x"));
+    add(Job.of("test").owner("initech", "w").run(shared, "x"));
+    for (int most = 1; most <= 3; most++) {
+      assertThat(runs(null, most)).containsExactly(shared, other);
+      assertThat(runs("acme", most)).containsExactly(shared);
+    }
+  }
+
   private List<JobId> runs(@Nullable String tenant, int most) {
     List<JobId> runs = new ArrayList<>();
     RunPage page = queries.runs(Tenant.of(tenant), null, most);

@@ -146,11 +146,12 @@ class JobOperatorsTest extends OperatorsFixture {
     JobId none = JobId.next();
     both(operator -> operator.jobs().find(none));
     both(operator -> operator.jobs().show(none, JobDetail.Part.EVENTS));
-    both(operator -> operator.jobs().step(none, "build"));
-    both(operator -> operator.jobs().patch(none, null));
     both(operator -> operator.jobs().retry(new Selection.Ids(List.of(none))));
     for (Function<Operator, ?> act :
         Stream.<Function<Operator, ?>>of(
+                operator -> operator.jobs().step(none, "build"),
+                operator -> operator.jobs().patch(none, null),
+                operator -> operator.jobs().patch(none, "build"),
                 operator -> operator.jobs().cancel(none, true, "why"),
                 operator -> operator.jobs().edit(none, JobEdit.NOTHING.priority(1)),
                 operator -> operator.jobs().delete(none),

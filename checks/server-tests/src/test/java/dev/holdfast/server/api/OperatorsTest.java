@@ -17,6 +17,8 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.ApiKey;
+import dev.holdfast.model.ops.QueueStatus;
+import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.search.SearchSyntax;
@@ -183,9 +185,27 @@ class OperatorsTest extends OperatorsFixture {
         Stream.<Function<Operator, ?>>of(
                 operator -> operator.queues().pause(queue, null),
                 operator -> operator.queues().resume(queue),
-                operator -> operator.queues().limits(queue, 1, null))
+                operator -> operator.queues().limit(queue, 1),
+                operator -> operator.queues().rate(queue, null))
             .toList()) {
       bothRefuse(act, "BAD_NAME: queue '" + queue + "' must have 1 to 48 characters");
+    }
+  }
+
+  @Test
+  void operators_who_set_one_limit_each_do_not_undo_each_other() {
+    RateLimit rate = new RateLimit(7, Duration.ofSeconds(2));
+    for (Operator one : List.of(direct, remote)) {
+      for (Operator other : List.of(direct, remote)) {
+        one.queues().limit("both", 3);
+        assertThat(other.queues().rate("both", rate).status())
+            .returns(3, QueueStatus::maxRunning)
+            .returns(rate, QueueStatus::rateLimit);
+        assertThat(one.queues().limit("both", null).status())
+            .returns(null, QueueStatus::maxRunning)
+            .returns(rate, QueueStatus::rateLimit);
+        assertThat(other.queues().rate("both", null).status().rateLimit()).isNull();
+      }
     }
   }
 

@@ -95,7 +95,7 @@ public class PausesTest extends ServerTest {
       assertThat(operator.schedules().find("nightly").orElseThrow().pause())
           .isNotNull()
           .isEqualTo(holdfast.admin().schedulePauses().get("nightly"));
-      assertThat(operator.workers().list().pause())
+      assertThat(operator.workers().list().workersPause())
           .isEqualTo(holdfast.admin().workersPause().orElse(null))
           .satisfies(pause -> assertThat(pause.reason()).isEqualTo("deploying"));
     }

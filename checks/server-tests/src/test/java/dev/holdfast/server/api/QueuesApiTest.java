@@ -8,6 +8,7 @@ import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.testkit.TestDatabase;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -41,10 +42,10 @@ public class QueuesApiTest extends ServerTest {
   }
 
   @Test
-  void limits_are_set_together_and_omitted_ones_are_removed() {
+  void limits_are_set_together_or_alone_and_null_lifts_one() {
     JsonNode both =
         client
-            .put(
+            .patch(
                 "/v1/queues/work/limits",
                 Map.of("maxRunning", 3, "rateLimit", Map.of("starts", 10, "periodMs", 1_000)),
                 null)
@@ -52,25 +53,29 @@ public class QueuesApiTest extends ServerTest {
     assertThat(both.get("maxRunning").asInt()).isEqualTo(3);
     assertThat(both.get("rateLimit").get("starts").asInt()).isEqualTo(10);
     assertThat(both.get("rateLimit").get("periodMs").asInt()).isEqualTo(1_000);
-    JsonNode one = client.put("/v1/queues/work/limits", Map.of("maxRunning", 5), null).ok();
+    JsonNode one = client.patch("/v1/queues/work/limits", Map.of("maxRunning", 5), null).ok();
     assertThat(one.get("maxRunning").asInt()).isEqualTo(5);
-    assertThat(one.get("rateLimit").isNull()).isTrue();
-    JsonNode none = client.put("/v1/queues/work/limits", Map.of(), null).ok();
+    assertThat(one.get("rateLimit").get("starts").asInt()).isEqualTo(10);
+    JsonNode none =
+        client
+            .patch("/v1/queues/work/limits", Collections.singletonMap("maxRunning", null), null)
+            .ok();
     assertThat(none.get("maxRunning").isNull()).isTrue();
+    assertThat(none.get("rateLimit").get("starts").asInt()).isEqualTo(10);
   }
 
   @Test
   void an_invalid_limit_is_rejected_and_changes_nothing() {
-    client.put("/v1/queues/work/limits", Map.of("maxRunning", 3), null).ok();
+    client.patch("/v1/queues/work/limits", Map.of("maxRunning", 3), null).ok();
     for (Map<String, Object> wrong :
         java.util.List.<Map<String, Object>>of(
             Map.of("maxRunning", 0),
             Map.of("rateLimit", Map.of("starts", 0, "periodMs", 1)),
             Map.of("maxRunning", 9, "rateLimit", Map.of("starts", 1, "periodMs", -1)))) {
-      client.put("/v1/queues/work/limits", wrong, null).is(422, "bad_limit");
+      client.patch("/v1/queues/work/limits", wrong, null).is(422, "bad_limit");
     }
     client
-        .put("/v1/queues/work/limits", Map.of("rateLimit", Map.of("starts", 1)), null)
+        .patch("/v1/queues/work/limits", Map.of("rateLimit", Map.of("starts", 1)), null)
         .is(422, "invalid_value");
     assertThat(client.get("/v1/queues/work", null).ok().get("maxRunning").asInt()).isEqualTo(3);
   }
@@ -82,9 +87,10 @@ public class QueuesApiTest extends ServerTest {
     JsonNode typo = client.post("/v1/queues/wrok/pause", null).ok();
     assertThat(typo.get("created").asBoolean()).isTrue();
     assertThat(client.post("/v1/queues/wrok/resume", null).ok().has("created")).isFalse();
-    JsonNode limits = client.put("/v1/queues/soon/limits", Map.of("maxRunning", 3), null).ok();
+    JsonNode limits = client.patch("/v1/queues/soon/limits", Map.of("maxRunning", 3), null).ok();
     assertThat(limits.get("created").asBoolean()).isTrue();
-    assertThat(client.put("/v1/queues/soon/limits", Map.of(), null).ok().has("created")).isFalse();
+    JsonNode again = client.patch("/v1/queues/soon/limits", Map.of("maxRunning", 4), null).ok();
+    assertThat(again.has("created")).isFalse();
   }
 
   @Test

@@ -76,7 +76,7 @@ public class RolesTest extends ServerTest {
         new Rule("POST", "/v1/jobs/retry", OPERATORS),
         new Rule("POST", "/v1/queues/work/pause", OPERATORS),
         new Rule("POST", "/v1/queues/work/resume", OPERATORS),
-        new Rule("PUT", "/v1/queues/work/limits", OPERATORS),
+        new Rule("PATCH", "/v1/queues/work/limits", OPERATORS),
         new Rule("PUT", "/v1/queues/work/dispatch", OPERATORS),
         new Rule("DELETE", "/v1/queues/work/dispatch", OPERATORS),
         new Rule("POST", "/v1/workers/pause", OPERATORS),

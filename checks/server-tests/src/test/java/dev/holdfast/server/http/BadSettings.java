@@ -89,22 +89,27 @@ final class BadSettings extends BadCases {
   }
 
   private void put(String path, String name, String error, String body) {
+    send("PUT", path, name, error, body);
+  }
+
+  private void send(String method, String path, String name, String error, String body) {
     add(
-        "PUT " + path + " " + name,
+        method + " " + path + " " + name,
         422,
         error,
-        () -> b.send("PUT", path, body.getBytes(StandardCharsets.UTF_8), b.admin));
+        () -> b.send(method, path, body.getBytes(StandardCharsets.UTF_8), b.admin));
+  }
+
+  private void limits(String name, String error, String body) {
+    send("PATCH", "/v1/queues/pending/limits", name, error, body);
   }
 
   private void settings() {
-    put("/v1/queues/pending/limits", "none at once", "bad_limit", "{\"maxRunning\":0}");
-    put(
-        "/v1/queues/pending/limits",
-        "no rate",
-        "bad_limit",
-        "{\"rateLimit\":{\"starts\":0,\"periodMs\":1}}");
-    put(
-        "/v1/queues/pending/limits",
+    limits("none at once", "bad_limit", "{\"maxRunning\":0}");
+    limits("half a job", "invalid_value", "{\"maxRunning\":0.5}");
+    limits("nothing to change", "invalid_value", "{}");
+    limits("no rate", "bad_limit", "{\"rateLimit\":{\"starts\":0,\"periodMs\":1}}");
+    limits(
         "a rate over ages",
         "bad_limit",
         "{\"rateLimit\":{\"starts\":1,\"periodMs\":9223372036854775807}}");

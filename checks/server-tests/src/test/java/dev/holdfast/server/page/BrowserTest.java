@@ -55,7 +55,7 @@ class BrowserTest extends PageFixture {
   @Test
   void the_queues_show_pending_jobs_and_are_paused_and_resumed() {
     enqueued();
-    client.put("/v1/queues/work/limits", Map.of("maxRunning", 7), null).ok();
+    client.patch("/v1/queues/work/limits", Map.of("maxRunning", 7), null).ok();
     open("#/queues");
     browser.awaitText("work", "7");
     String row = "//tr[starts-with(normalize-space(.), 'work')]";

@@ -10,6 +10,7 @@ import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -53,6 +54,22 @@ class JobActionsPageTest extends PageFixture {
     browser.answer("", "Retry the job");
     browser.awaitText("pending");
     assertThat(state(job)).isEqualTo("PENDING");
+  }
+
+  @Test
+  void only_a_job_that_has_not_succeeded_is_headed_by_its_failure() {
+    for (String state : List.of("FAILED", "SUCCEEDED")) {
+      JobId job = enqueued();
+      db.sql(
+          "UPDATE holdfast.job SET state = ?, finished_at = now(), failure ="
+              + " '{\"category\":\"INFRASTRUCTURE\",\"code\":\"X\",\"message\":\"m\",\"retryable\":true}'"
+              + " WHERE id = ?",
+          state,
+          job.value());
+      open("#/jobs/" + job);
+      browser.awaitText(state.toLowerCase(Locale.ROOT));
+      assertThat(browser.has("#failure")).as(state).isEqualTo(state.equals("FAILED"));
+    }
   }
 
   @Test

@@ -33,7 +33,7 @@ class WorkersPageTest extends InBrowser {
 
   @Test
   void a_queue_lists_the_workers_that_ask_for_its_tasks_over_http() {
-    client.put("/v1/queues/work/limits", Map.of("maxRunning", 7), null).ok();
+    client.patch("/v1/queues/work/limits", Map.of("maxRunning", 7), null).ok();
     open("#/queues/work");
     browser.awaitText("No worker serves it");
     CompletableFuture<Integer> idle = polls("py-1", 20_000);
@@ -56,7 +56,7 @@ class WorkersPageTest extends InBrowser {
 
   @Test
   void a_worker_that_asks_no_more_is_gone_and_not_healthy() {
-    client.put("/v1/queues/work/limits", Map.of("maxRunning", 7), null).ok();
+    client.patch("/v1/queues/work/limits", Map.of("maxRunning", 7), null).ok();
     assertThat(polls("py-2", 0).join()).isEqualTo(200);
     open("#/queues/work");
     browser.awaitText("worker:py-2", "healthy");

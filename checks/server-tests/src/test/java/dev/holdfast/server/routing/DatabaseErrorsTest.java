@@ -49,7 +49,7 @@ class DatabaseErrorsTest extends ServerTest {
             + "'; END $$");
     db.sql(
         "CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON holdfast.queue EXECUTE FUNCTION holdfast.refuse()");
-    Client.Reply reply = client.put("/v1/queues/q/limits", Map.of("maxRunning", 1), null);
+    Client.Reply reply = client.patch("/v1/queues/q/limits", Map.of("maxRunning", 1), null);
     reply.is(status, error);
     assertThat(reply.response().headers().firstValue("Retry-After").isPresent())
         .isEqualTo(status == 503);

@@ -137,7 +137,7 @@ public class WorkerContractTest extends ServerTest {
         .ok();
     JobCommand ask =
         new JobCommand(CommandAction.RETRY_STEP, "load", "ada", "the database is back");
-    assertThat(holdfast.jobs().command(id(task), ask, Tenant.ANY))
+    assertThat(holdfast.jobs().command(id(task), ask, Tenant.ANY).answer())
         .isEqualTo(JobCommand.Answer.ACCEPTED);
     JsonNode shown = json(page("live-control.json"));
     JsonNode heard = callback("heartbeat.http", task).ok();

@@ -180,7 +180,7 @@ public final class QueuesCommand {
     public Integer call() {
       Limits.maxRunning(limit);
       return change(
-          queues -> queues.limits(queue, limit, queues.show(queue).status().rateLimit()),
+          queues -> queues.limit(queue, limit),
           limit == null
               ? " has no limit"
               : " runs at most " + Plural.of(limit, "job") + " at once");
@@ -209,14 +209,10 @@ public final class QueuesCommand {
     public Integer call() {
       RateLimit rate = starts == null ? null : new RateLimit(starts, Input.duration("--per", span));
       return rate == null
-          ? change(queues -> rate(queues, null), " has no rate limit")
+          ? change(queues -> queues.rate(queue, null), " has no rate limit")
           : change(
-              queues -> rate(queues, rate),
+              queues -> queues.rate(queue, rate),
               " starts at most " + Plural.of(rate.starts(), "job") + " per " + span);
-    }
-
-    private void rate(QueueOperator queues, @Nullable RateLimit rate) {
-      queues.limits(queue, queues.show(queue).status().maxRunning(), rate);
     }
   }
 }

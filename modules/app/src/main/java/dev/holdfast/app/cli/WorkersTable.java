@@ -41,7 +41,7 @@ public final class WorkersTable {
         all.workersPausedAt() == null
             ? ""
             : "all workers are paused since %s%s: 'holdfast workers resume --all'%n"
-                .formatted(all.workersPausedAt(), PauseText.of(all.pause()));
+                .formatted(all.workersPausedAt(), PauseText.of(all.workersPause()));
     return paused + (table.isEmpty() ? "" : table);
   }
 

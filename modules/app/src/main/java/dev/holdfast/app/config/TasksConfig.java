@@ -32,7 +32,7 @@ public record TasksConfig(
             variable = "TOKEN_TTL_SECONDS",
             value = "1h",
             least = "1s",
-            most = "2h",
+            most = TokenLifetime.LONGEST_TEXT,
             about = "how long a task token is valid")
         Duration tokenTtl) {
   public TasksConfig {

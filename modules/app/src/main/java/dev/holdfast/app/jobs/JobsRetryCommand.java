@@ -53,28 +53,35 @@ final class JobsRetryCommand implements Callable<Integer> {
       return JobsCommand.dryRun(operator, filter, output.json, "requeued");
     }
     long retried = 0;
+    long refused = 0;
     JobCursor next = null;
     do {
       JobOperator.Retried some = operator.jobs().retry(new Selection.Matching(filter, next));
       retried += some.retried();
+      refused += some.refused();
       next = some.next();
     } while (next != null);
-    if (output.json) {
-      Shown.print(Shown.object().put("retried", retried));
-    } else {
-      Terminal.println(Plural.of(retried, "job") + " requeued");
-    }
+    print(retried, refused, 0);
     return ExitCode.OK;
   }
 
+  /** As a server answers for many: numbers, because there may be very many. */
+  private void print(long retried, long refused, long notFound) {
+    if (output.json) {
+      Shown.print(new JobOperator.Retried(retried, refused, notFound, null));
+    } else if (retried + refused > 0 || notFound == 0) {
+      Terminal.println(Plural.of(retried, "job") + " requeued");
+    }
+  }
+
   private int retryNamed(JobOperator jobs, List<JobId> named) {
-    List<JobId> retried = new ArrayList<>();
+    long retried = 0;
     Map<JobId, JobState> refused = new LinkedHashMap<>();
     List<JobId> unknown = new ArrayList<>();
     for (JobId job : named) {
       try {
         jobs.retry(job);
-        retried.add(job);
+        retried++;
       } catch (OperatorException no) {
         JobState state = no.state().orElse(null);
         if (state != null) {
@@ -86,14 +93,7 @@ final class JobsRetryCommand implements Callable<Integer> {
         }
       }
     }
-    if (output.json) {
-      var answer = Shown.object();
-      retried.forEach(id -> answer.withArray("retried").add(id.toString()));
-      refused.keySet().forEach(id -> answer.withArray("refused").add(id.toString()));
-      Shown.print(answer);
-    } else if (unknown.size() < named.size()) {
-      Terminal.println(Plural.of(retried.size(), "job") + " requeued");
-    }
+    print(retried, refused.size(), unknown.size());
     refused.forEach(
         (job, state) ->
             Terminal.error(

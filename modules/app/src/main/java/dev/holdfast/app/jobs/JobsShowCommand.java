@@ -9,6 +9,7 @@ import dev.holdfast.app.cli.Table;
 import dev.holdfast.app.cli.Watch;
 import dev.holdfast.app.error.ExitCode;
 import dev.holdfast.app.operate.ConnectionOptions;
+import dev.holdfast.app.setting.Durations;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.Operator;
@@ -23,9 +24,13 @@ import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Plural;
+import dev.holdfast.operate.diagnosis.ProblemText;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -62,7 +67,7 @@ final class JobsShowCommand implements Callable<Integer> {
       if (isData) {
         output.print(Report.of(detail));
       } else {
-        print(detail);
+        print(detail, whyNot(operator, detail));
       }
       return ExitCode.OK;
     }
@@ -88,7 +93,42 @@ final class JobsShowCommand implements Callable<Integer> {
     }
   }
 
-  private static void print(JobDetail detail) {
+  /** As on the page: what is wrong with its queue, its time, or that no worker was free. */
+  private static List<String> whyNot(Operator operator, JobDetail detail) {
+    JobStatus job = detail.job();
+    if (!isToRun(job.state()) || detail.pending().holds()) {
+      return List.of();
+    }
+    List<String> reasons = new ArrayList<>();
+    operator.health().problems().stream()
+        .filter(each -> job.queue().equals(each.parameters().get(Finding.QUEUE)))
+        .forEach(
+            each ->
+                reasons.add(
+                    ProblemText.of(each.code(), each.parameters())
+                        .map(ProblemText::message)
+                        .orElse(each.message())));
+    Duration left = Duration.between(Instant.now(), job.runAt());
+    if (left.isPositive()) {
+      reasons.add(
+          (job.state() == JobState.RETRYING ? "its next attempt" : "it")
+              + " is due in "
+              + Durations.text(left));
+    } else if (reasons.isEmpty()) {
+      reasons.add(
+          "it waits for a worker with a free slot"
+              + (job.concurrencyKey() == null
+                  ? ""
+                  : ", and for others with the concurrency key " + job.concurrencyKey()));
+    }
+    return reasons;
+  }
+
+  private static boolean isToRun(JobState state) {
+    return state == JobState.PENDING || state == JobState.RETRYING;
+  }
+
+  private static void print(JobDetail detail, List<String> whyNot) {
     JobStatus job = detail.job();
     PendingCommand pending = detail.pending();
     List<JobEvent> timeline = detail.events();
@@ -100,7 +140,8 @@ final class JobsShowCommand implements Callable<Integer> {
     line("heartbeat", job.heartbeatAt());
     line("lease ends", job.leaseExpiresAt());
     line("created", job.createdAt());
-    line("run at", job.finishedAt() == null && job.startedAt() == null ? job.runAt() : null);
+    line("run at", isToRun(job.state()) || job.state() == JobState.WAITING ? job.runAt() : null);
+    whyNot.forEach(each -> line("not running", each));
     line("started", job.startedAt());
     line("finished", job.finishedAt());
     line("deadline", job.deadline());

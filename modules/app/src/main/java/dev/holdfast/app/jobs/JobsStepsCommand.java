@@ -46,7 +46,6 @@ final class JobsStepsCommand implements Callable<Integer> {
     try (Operator operator = connection.open()) {
       JobId job = named.in(operator);
       if (step != null) {
-        JobsCommand.existing(operator, job);
         show(operator, job, Limits.stepId(step));
         return ExitCode.OK;
       }

@@ -5,6 +5,7 @@ import static dev.holdfast.client.http.ServerAddress.encoded;
 import dev.holdfast.contract.operate.JobDetail;
 import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.JobSearch;
+import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.contract.operate.Selection;
 import dev.holdfast.contract.request.BulkRequest;
 import dev.holdfast.contract.request.CancelRequest;
@@ -120,7 +121,15 @@ final class HttpJobs implements JobOperator {
   }
 
   private JobPage page(JobFilter filter, boolean brief, @Nullable JobCursor cursor) {
-    Map<String, String> query = JobSearch.of(filter).parameters();
+    JobCursor from = filter.from();
+    JobCursor before = filter.before();
+    // The ends that are jobs are for the cursor, and for who lists.
+    Map<String, String> query =
+        JobSearch.of(
+                filter
+                    .from(from == null ? null : JobCursor.at(from.createdAt()))
+                    .before(before == null || !before.isMoment() ? null : before))
+            .parameters();
     query.put("limit", Integer.toString(filter.limit()));
     if (brief) {
       query.put("brief", "true");
@@ -195,14 +204,21 @@ final class HttpJobs implements JobOperator {
 
   @Override
   public Optional<StepStatus> step(JobId job, String step) {
-    return server.find(path(job, "/steps/" + encoded(step)), StepStatus.class);
+    return of(job, server.find(path(job, "/steps/" + encoded(step)), StepStatus.class));
   }
 
   @Override
   public Optional<Patch> patch(JobId job, @Nullable String step) {
-    return server
-        .findBytes(path(job, step == null ? "/patch" : "/steps/" + encoded(step) + "/patch"))
-        .map(Patch::of);
+    String patch = step == null ? "/patch" : "/steps/" + encoded(step) + "/patch";
+    return of(job, server.findBytes(path(job, patch))).map(Patch::of);
+  }
+
+  /** Nothing is found of a job that is not there, either. */
+  private <T> Optional<T> of(JobId job, Optional<T> found) {
+    if (found.isEmpty() && find(job).isEmpty()) {
+      throw OperatorException.noSuchJob(job);
+    }
+    return found;
   }
 
   @Override

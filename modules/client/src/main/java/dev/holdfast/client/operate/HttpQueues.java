@@ -46,8 +46,13 @@ final class HttpQueues implements QueueOperator {
   }
 
   @Override
-  public View limits(String queue, @Nullable Integer maxRunning, @Nullable RateLimit rate) {
-    return server.put(path(queue) + "/limits", new QueueLimits(maxRunning, rate), View.class);
+  public View limit(String queue, @Nullable Integer maxRunning) {
+    return server.patch(path(queue) + "/limits", QueueLimits.running(maxRunning), View.class);
+  }
+
+  @Override
+  public View rate(String queue, @Nullable RateLimit rate) {
+    return server.patch(path(queue) + "/limits", QueueLimits.rate(rate), View.class);
   }
 
   @Override

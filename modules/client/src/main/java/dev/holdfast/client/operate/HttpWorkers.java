@@ -5,13 +5,14 @@ import static dev.holdfast.client.http.ServerAddress.encoded;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.WorkerOperator;
 import dev.holdfast.contract.resource.WorkerLogResource;
-import dev.holdfast.contract.resource.WorkersResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.ops.ProcessExit;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Workers, through a server. */
@@ -28,7 +29,12 @@ final class HttpWorkers implements WorkerOperator {
 
   @Override
   public Operator.Workers list() {
-    return server.get("/v1/workers", WorkersResource.class).all();
+    return server.get("/v1/workers", Operator.Workers.class);
+  }
+
+  @Override
+  public Optional<Instant> pausedAt() {
+    return Optional.ofNullable(list().workersPausedAt());
   }
 
   @Override

@@ -164,9 +164,11 @@ class HttpOperatorTest {
         answering(
             200,
             "{\"name\":\"mail\",\"due\":0,\"delayed\":0,\"retrying\":0,\"waiting\":0,\"running\":0}");
-    operator.queues().limits("mail", 5, null);
+    operator.queues().limit("mail", 5);
     assertThat(body).isEqualTo("{\"maxRunning\":5}");
-    operator.queues().limits("mail", null, new RateLimit(2, Duration.ofSeconds(1)));
+    operator.queues().limit("mail", null);
+    assertThat(body).isEqualTo("{\"maxRunning\":null}");
+    operator.queues().rate("mail", new RateLimit(2, Duration.ofSeconds(1)));
     assertThat(body).isEqualTo("{\"rateLimit\":{\"starts\":2,\"periodMs\":1000}}");
   }
 

@@ -88,6 +88,11 @@ public final class Wire {
     }
   }
 
+  /** A value as a part of a request; null is there, too. */
+  public static JsonNode node(@Nullable Object value) {
+    return MAPPER.valueToTree(value);
+  }
+
   public static JsonNode tree(byte[] json) {
     Utf8.check(json);
     try {

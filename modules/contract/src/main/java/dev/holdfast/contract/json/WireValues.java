@@ -1,7 +1,6 @@
 package dev.holdfast.contract.json;
 
 import com.fasterxml.jackson.annotation.JsonAlias;
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
@@ -35,7 +34,6 @@ import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.ops.WorkerView;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.ScheduledRun;
-import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.value.Json;
 import java.time.Duration;
@@ -60,7 +58,6 @@ final class WireValues {
         .addMixIn(Enqueued.class, OfId.class)
         .addMixIn(Failure.class, OfFailure.class)
         .addMixIn(JobAttributes.class, OfAttributes.class)
-        .addMixIn(JobDependencies.class, OfDependencies.class)
         .addMixIn(JobEvent.class, OfEvent.class)
         .addMixIn(JobHistory.class, OfHistory.class)
         .addMixIn(JobHistory.Tally.class, OfTally.class)
@@ -164,11 +161,6 @@ final class WireValues {
 
     @JsonSerialize(using = WireTypes.StoredJson.class)
     @Nullable Json partialProgress();
-  }
-
-  private interface OfDependencies {
-    @JsonIgnore
-    boolean isEmpty();
   }
 
   private interface OfEvent {

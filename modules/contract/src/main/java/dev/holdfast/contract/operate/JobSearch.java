@@ -86,9 +86,8 @@ public record JobSearch(
         text.apply("createdBefore"));
   }
 
-  /** A filter in words; an end that is a job and not a time is left out. */
+  /** A filter in words, which have no end that is a job: without it there would be more jobs. */
   public static JobSearch of(JobFilter filter) {
-    JobCursor before = filter.before();
     String search = SearchSyntax.text(filter.content().text(null));
     return new JobSearch(
         filter.states().isEmpty()
@@ -105,10 +104,15 @@ public record JobSearch(
         filter.tenant(),
         search.isEmpty() ? null : search,
         filter.content().text(),
-        filter.from() == null ? null : filter.from().createdAt().toString(),
-        before != null && before.equals(JobCursor.at(before.createdAt()))
-            ? before.createdAt().toString()
-            : null);
+        moment(filter.from()),
+        moment(filter.before()));
+  }
+
+  private static @Nullable String moment(@Nullable JobCursor end) {
+    if (end != null && !end.isMoment()) {
+      throw new IllegalArgumentException("the filter ends at job " + end.id());
+    }
+    return end == null ? null : end.createdAt().toString();
   }
 
   /** As parameters of a request, without those that are not given. */

@@ -1,5 +1,7 @@
 package dev.holdfast.contract.operate;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.holdfast.model.ops.Pause;
 import dev.holdfast.model.ops.WorkerView;
 import java.time.Instant;
@@ -37,16 +39,16 @@ public interface Operator extends AutoCloseable {
   /**
    * All workers that are known.
    *
-   * @param pause of all of them; null when they are not paused
+   * @param workersPausedAt since when all of them are paused; null when they are not
+   * @param workersPause who has paused them, and why; null for a caller of one tenant
    */
-  record Workers(@Nullable Pause pause, List<WorkerView> workers) {
+  @JsonInclude(JsonInclude.Include.ALWAYS)
+  record Workers(
+      @Nullable Instant workersPausedAt,
+      @Nullable Pause workersPause,
+      @JsonProperty(required = true) List<WorkerView> workers) {
     public Workers {
       workers = List.copyOf(workers);
-    }
-
-    /** Since when all of them are paused; null when they are not. */
-    public @Nullable Instant workersPausedAt() {
-      return pause == null ? null : pause.at();
     }
   }
 

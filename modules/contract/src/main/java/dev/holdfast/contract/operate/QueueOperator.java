@@ -22,8 +22,11 @@ public interface QueueOperator {
   /** False when the queue was not paused. */
   boolean resume(String queue);
 
-  /** Both limits at once; one that is null is lifted. */
-  View limits(String queue, @Nullable Integer maxRunning, @Nullable RateLimit rate);
+  /** How many jobs run at once; null is no limit. The rate stays. */
+  View limit(String queue, @Nullable Integer maxRunning);
+
+  /** How many jobs start over time; null is no limit. How many run at once stays. */
+  View rate(String queue, @Nullable RateLimit rate);
 
   /** Pushes its tasks to a URL. */
   View push(Dispatch dispatch);

@@ -4,12 +4,17 @@ import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.ops.ProcessExit;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What an operator can do with workers. A caller of one tenant may only list them. */
 public interface WorkerOperator {
   Operator.Workers list();
+
+  /** Since when all of them are paused; empty when they are not. */
+  Optional<Instant> pausedAt();
 
   /** How the processes of a worker ended, the latest first. */
   List<ProcessExit> exits(String component, @Nullable String supervisor);

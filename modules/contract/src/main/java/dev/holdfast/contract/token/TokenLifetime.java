@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
  * later, and never longer than two hours. A task that runs on gets a fresh token with a heartbeat.
  */
 public record TokenLifetime(Duration ttl) {
-  public static final Duration LONGEST = Duration.ofHours(2);
+  /** {@link #LONGEST}, for settings. */
+  public static final String LONGEST_TEXT = "2h";
+
+  public static final Duration LONGEST = Duration.parse("PT" + LONGEST_TEXT);
 
   /**
    * How long a signing key stays valid after its rotation: servers may use it for another minute

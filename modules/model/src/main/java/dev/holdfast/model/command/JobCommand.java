@@ -4,6 +4,7 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,7 +52,23 @@ public record JobCommand(
     };
   }
 
-  /** What became of it. */
+  /**
+   * What became of it, as its transaction left it.
+   *
+   * @param pending the commands that the worker has not executed yet
+   * @param stepsToRepeat completed steps that will run again
+   */
+  public record Outcome(Answer answer, PendingCommand pending, List<String> stepsToRepeat) {
+    public Outcome {
+      stepsToRepeat = List.copyOf(stepsToRepeat);
+    }
+
+    public static Outcome refused(Answer answer) {
+      return new Outcome(answer, PendingCommand.NONE, List.of());
+    }
+  }
+
+  /** Whether it was accepted. */
   public enum Answer {
     ACCEPTED,
     NO_SUCH_JOB,

@@ -31,6 +31,11 @@ public record JobCursor(Instant createdAt, JobId id) implements Comparable<JobCu
     return new JobCursor(moment, LEAST);
   }
 
+  /** Whether it is a time, and no job of that time. */
+  public boolean isMoment() {
+    return id.equals(LEAST);
+  }
+
   /** Reads what {@link #toString} returns, and refuses everything else. */
   public static JobCursor parse(String text) {
     int end = text.indexOf('_');

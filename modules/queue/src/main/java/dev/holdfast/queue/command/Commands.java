@@ -180,7 +180,7 @@ public final class Commands {
    *
    * @param queue that of a job which was requeued for it
    */
-  public record Commanded(Answer answer, @Nullable String queue) {}
+  public record Commanded(JobCommand.Outcome outcome, @Nullable String queue) {}
 
   private Commands() {}
 
@@ -195,21 +195,24 @@ public final class Commands {
       List<Retry.Retried> back = Retry.toStep(connection, job);
       if (back.isEmpty()) {
         // Its payload could not be read, and was taken out.
-        return new Commanded(Answer.ALREADY_TERMINAL, null);
+        return new Commanded(JobCommand.Outcome.refused(Answer.ALREADY_TERMINAL), null);
       }
       queue = back.getFirst().queue();
     }
-    if (answer == Answer.ACCEPTED) {
-      List<String> stepsToRepeat = stepsToRepeat(connection, job, command);
-      carryOut(connection, job, command);
-      asked(TELL.on(connection), job, command)
-          .set("type", EventType.CONTROL + command.action().text())
-          .set("action", command.action().text())
-          .set("step", command.stepId())
-          .array("stepsToRepeat", "text", stepsToRepeat, id -> id)
-          .update();
+    if (answer != Answer.ACCEPTED) {
+      return new Commanded(JobCommand.Outcome.refused(answer), null);
     }
-    return new Commanded(answer, queue);
+    List<String> stepsToRepeat = stepsToRepeat(connection, job, command);
+    carryOut(connection, job, command);
+    asked(TELL.on(connection), job, command)
+        .set("type", EventType.CONTROL + command.action().text())
+        .set("action", command.action().text())
+        .set("step", command.stepId())
+        .array("stepsToRepeat", "text", stepsToRepeat, id -> id)
+        .update();
+    // Read here: once this is committed, a worker may handle it at any moment.
+    return new Commanded(
+        new JobCommand.Outcome(answer, of(connection, job), stepsToRepeat(connection, job)), queue);
   }
 
   private static List<String> stepsToRepeat(Connection connection, JobId job, JobCommand command)
@@ -226,7 +229,7 @@ public final class Commands {
   }
 
   /** Completed steps that run again once the pending command is handled. */
-  public static List<String> stepsToRepeat(Connection connection, JobId job) throws SQLException {
+  private static List<String> stepsToRepeat(Connection connection, JobId job) throws SQLException {
     List<String> dropping =
         Stream.of(CommandAction.values())
             .filter(CommandAction::dropsCheckpoints)

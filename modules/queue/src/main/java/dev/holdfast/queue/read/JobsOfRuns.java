@@ -60,9 +60,23 @@ public final class JobsOfRuns {
           .map("count(*) FILTER (WHERE s.state = '%1$s') AS \"%1$s\""::formatted)
           .collect(Collectors.joining(", "));
 
+  private static final String TENANTS =
+      """
+      WITH RECURSIVE t AS (
+        (SELECT n.tenant FROM holdfast.job n
+          WHERE n.run_id = w.run_id AND n.run_id <> n.id ORDER BY n.tenant LIMIT 1)
+        UNION ALL
+        SELECT (SELECT n.tenant FROM holdfast.job n
+                 WHERE n.run_id = w.run_id AND n.run_id <> n.id AND n.tenant > t.tenant
+                 ORDER BY n.tenant LIMIT 1)
+          FROM t WHERE t.tenant IS NOT NULL
+      )
+      SELECT t.tenant FROM t WHERE t.tenant IS NOT NULL
+      """;
+
   // Jobs of runs, the newest first: a run stands where its newest job does, so that nobody places
   // one by the id that was chosen for it. One whose newest job is on an earlier page was listed
-  // there. To look at one tenant is to look by an index: a run of several tenants may come twice.
+  // there. The index looks for that job tenant by tenant.
   private static final ByTenant LIST =
       ByTenant.of(
           """
@@ -79,10 +93,13 @@ public final class JobsOfRuns {
           ), runs AS MATERIALIZED (
             SELECT w.run_id, w.created_at AS newest_at, w.id AS newest_id
               FROM newest w
-             WHERE (SELECT n.id FROM holdfast.job n
-                     WHERE n.run_id = w.run_id AND n.run_id <> n.id AND n.tenant = w.tenant
-                       AND (n.created_at, n.id) >= (:firstTime, :firstId)
-                     ORDER BY n.created_at DESC, n.id DESC LIMIT 1) IS NULL
+             WHERE NOT EXISTS (
+                     SELECT FROM (${tenants}) AS o (tenant)
+                      CROSS JOIN LATERAL (
+                        SELECT n.id FROM holdfast.job n
+                         WHERE n.run_id = w.run_id AND n.run_id <> n.id AND n.tenant = o.tenant
+                           AND (n.created_at, n.id) >= (:firstTime, :firstId)
+                         ORDER BY n.created_at DESC, n.id DESC LIMIT 1) AS earlier)
              ORDER BY w.created_at DESC, w.id DESC
              LIMIT :most
           )
@@ -140,8 +157,12 @@ public final class JobsOfRuns {
     static ByTenant of(String template, String... fragments) {
       String place = "${tenant}";
       return new ByTenant(
-          Sql.of(template.replace(place, "true"), fragments),
-          Sql.of(template.replace(place, TenantSql.isOfOne("j")), fragments));
+          Sql.of(template.replace(place, "true").replace("${tenants}", TENANTS), fragments),
+          Sql.of(
+              template
+                  .replace(place, TenantSql.isOfOne("j"))
+                  .replace("${tenants}", "SELECT w.tenant"),
+              fragments));
     }
 
     Sql.Call on(Connection connection, Tenant tenant) {

@@ -5,6 +5,7 @@ import dev.holdfast.contract.request.DispatchRequest;
 import dev.holdfast.contract.request.PauseRequest;
 import dev.holdfast.contract.request.QueueLimits;
 import dev.holdfast.model.ops.Dispatch;
+import dev.holdfast.model.ops.RateLimit;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.server.dispatch.DispatchAllowList;
 import dev.holdfast.server.http.Answer;
@@ -33,7 +34,7 @@ public final class QueuesApi {
         Route.get("/v1/queues/{queue}", Guard.READ, this::show),
         Route.post("/v1/queues/{queue}/pause", Guard.OPERATE, this::pause).maxBody(Route.SMALL),
         Route.post("/v1/queues/{queue}/resume", Guard.OPERATE, this::resume).maxBody(Route.SMALL),
-        Route.put("/v1/queues/{queue}/limits", Guard.OPERATE, this::limit).maxBody(Route.SMALL),
+        Route.patch("/v1/queues/{queue}/limits", Guard.OPERATE, this::limit).maxBody(Route.SMALL),
         Route.put("/v1/queues/{queue}/dispatch", Guard.OPERATE, this::push).maxBody(Route.SMALL),
         Route.delete("/v1/queues/{queue}/dispatch", Guard.OPERATE, this::stopPushing));
   }
@@ -80,7 +81,18 @@ public final class QueuesApi {
   private Answer limit(Call call) {
     String queue = named(call);
     QueueLimits request = call.body(QueueLimits.class);
-    return shown(queues(call).limits(queue, request.maxRunning(), request.rateLimit()));
+    Integer running = request.runningAtOnce();
+    RateLimit rate = request.rate();
+    QueueOperator.View first =
+        request.maxRunning() == null
+            ? queues(call).rate(queue, rate)
+            : queues(call).limit(queue, running);
+    if (request.maxRunning() == null || request.rateLimit() == null) {
+      return shown(first);
+    }
+    QueueOperator.View both = queues(call).rate(queue, rate);
+    return shown(
+        new QueueOperator.View(both.status(), both.pause(), both.dispatch(), first.created()));
   }
 
   private Answer push(Call call) {

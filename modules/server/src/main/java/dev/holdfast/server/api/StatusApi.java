@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.DatabaseVersion;
-import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Tenant;
@@ -99,10 +98,8 @@ public final class StatusApi {
         .put("waiting", sum(queues, QueueStatus::waiting))
         .put("running", sum(queues, QueueStatus::running));
     node.put("workersPausedAt", store.admin().workersPausedAt().map(Object::toString).orElse(null));
-    List<Finding> found =
-        diagnostics.of(
-            queues, store.workers().readings().fleet(tenant), diagnostics.background(tenant));
-    node.putPOJO("problems", found.stream().map(Diagnostics::problem).toList());
+    node.putPOJO(
+        "problems", diagnostics.problems(queues, store.workers().readings().fleet(tenant), tenant));
   }
 
   /** Settings name hosts, folders and programs, which one tenant must not see. */

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.holdfast.contract.operate.WorkerOperator;
 import dev.holdfast.contract.request.PauseRequest;
 import dev.holdfast.contract.resource.WorkerLogResource;
-import dev.holdfast.contract.resource.WorkersResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.value.Limits;
@@ -66,7 +65,7 @@ public final class WorkersApi {
   }
 
   private Answer list(Call call) {
-    return Answer.ok(WorkersResource.of(workers(call).list(), call.caller().seesEveryTenant()));
+    return Answer.ok(workers(call).list());
   }
 
   private Answer exits(Call call) {
@@ -137,7 +136,7 @@ public final class WorkersApi {
   private Answer accepted(
       Call call, @Nullable Boolean workersWerePaused, List<WorkerCommand> commands) {
     return Answer.ok(
-        new Accepted(workers(call).list().workersPausedAt(), workersWerePaused, commands));
+        new Accepted(workers(call).pausedAt().orElse(null), workersWerePaused, commands));
   }
 
   /**

@@ -13,7 +13,8 @@ const MOST_TEXT = 20_000;
 const MOST_EVENTS = 200;
 
 export function failure(view) {
-  if (!view.job.failure) return nothing;
+  // What an attempt before the one that succeeded failed of is beside that attempt.
+  if (!view.job.failure || view.job.state === 'SUCCEEDED') return nothing;
   const { category, code, message, stackTrace, retryable, cause } = view.job.failure;
   const root = cause ?? { code, message };
   return html`<section class="notice bad" aria-labelledby="failure">

@@ -7,7 +7,7 @@ import { historyPath, historyPlots, knownNote, rangeChoice, rangeName, rangeOf, 
 import { live } from './live.js';
 import { badge, cut, empty, jobLink, none, pauseBadge, pausedBy, QUIET_MS, View, workerPage } from './parts.js';
 import { problemRow } from './problems.js';
-import { get, post, put, query } from './server.js';
+import { get, patch, post, query } from './server.js';
 
 const COUNTED_MS = 10_000;
 
@@ -77,10 +77,14 @@ class QueueView extends View {
       confirm: 'Set limits',
       act: async (form) => {
         if (Boolean(form.starts) !== Boolean(form.seconds)) throw new Error('A rate needs both a number of jobs and a number of seconds');
-        await put(`/v1/queues/${encodeURIComponent(this.queue)}/limits`, {
-          ...(form.maxRunning ? { maxRunning: Number(form.maxRunning) } : {}),
-          ...(form.starts ? { rateLimit: { starts: Number(form.starts), periodMs: Math.round(Number(form.seconds) * 1000) } } : {}),
-        });
+        // Only what was changed here: somebody else may have set the other one meanwhile.
+        const running = form.maxRunning ? Number(form.maxRunning) : null;
+        const rated = form.starts ? { starts: Number(form.starts), periodMs: Math.round(Number(form.seconds) * 1000) } : null;
+        const changed = {
+          ...(running === (maxRunning ?? null) ? {} : { maxRunning: running }),
+          ...(rated?.starts === rateLimit?.starts && rated?.periodMs === rateLimit?.periodMs ? {} : { rateLimit: rated }),
+        };
+        if (Object.keys(changed).length) await patch(`/v1/queues/${encodeURIComponent(this.queue)}/limits`, changed);
         return `The limits of ${this.queue} are set`;
       },
     });
