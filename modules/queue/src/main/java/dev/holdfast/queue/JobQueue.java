@@ -63,7 +63,7 @@ import java.util.stream.Collectors;
  *
  * <p>Each method runs one verb. Most have a file of the same name; the others are in the file of
  * the verb they belong to: {@code heldBy} in {@link Claim}, {@code commands} in {@link Heartbeat},
- * {@code report} in {@link Settle}, {@code succeeded} in {@link Succeed}, {@code delivery} in
+ * {@code report} in {@link WriteReports}, {@code succeeded} in {@link Succeed}, {@code delivery} in
  * {@link Undelivered}, {@code announce} and {@code mayHaveHandler} in {@link HandledKinds}. Methods
  * may be called from any thread and any process, and again when an answer was lost. Only the
  * database's clock decides about leases.

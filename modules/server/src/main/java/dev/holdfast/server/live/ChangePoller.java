@@ -113,7 +113,7 @@ final class ChangePoller {
       Thread.ofVirtual().name("holdfast-poll").start(this::poll);
     } else if (now - waitedSince > ANSWER_WITHIN.toNanos()) {
       // A poll has not ended, or other polls that wait for the database hold all permits.
-      feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.NO_ANSWER));
+      feed.publish(Topics.HEALTH, LiveData.Health.error(HealthReasons.NO_ANSWER));
       feed.upToDate();
     }
   }
@@ -129,10 +129,10 @@ final class ChangePoller {
       pollOnce();
       rest = rest(Duration.ofNanos(System.nanoTime() - began));
     } catch (DatabaseException e) {
-      feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.of(e)));
+      feed.publish(Topics.HEALTH, LiveData.Health.error(HealthReasons.of(e)));
     } catch (RuntimeException bug) {
       log.error("polling for changes failed", bug);
-      feed.publish(Topics.HEALTH, Live.Health.error(HealthReasons.INTERNAL));
+      feed.publish(Topics.HEALTH, LiveData.Health.error(HealthReasons.INTERNAL));
     } finally {
       feed.upToDate();
       ended = System.nanoTime();
@@ -176,7 +176,7 @@ final class ChangePoller {
     }
     List<Finding> found = diagnostics.of(backlog, fleet, background());
     Duration took = Duration.ofNanos(System.nanoTime() - began);
-    feed.publish(Topics.HEALTH, Live.Health.degraded(HealthReasons.of(found, took)));
+    feed.publish(Topics.HEALTH, LiveData.Health.degraded(HealthReasons.of(found, took)));
   }
 
   private Diagnostics.Background background() {
@@ -203,8 +203,8 @@ final class ChangePoller {
         Topics.JOBS,
         changes.changed().isEmpty() && dropped == null
             ? null
-            : new Live.Jobs(changes.changed(), dropped),
-        () -> new Live.Jobs(latest, null));
+            : new LiveData.Jobs(changes.changed(), dropped),
+        () -> new LiveData.Jobs(latest, null));
   }
 
   /** Jobs that run and have new lines in their logs. */
@@ -222,7 +222,7 @@ final class ChangePoller {
             .toList();
     logs = ends;
     if (!grown.isEmpty()) {
-      feed.send(Topics.LOGS, new Live.Logs(grown));
+      feed.send(Topics.LOGS, new LiveData.Logs(grown));
     }
   }
 
@@ -235,16 +235,16 @@ final class ChangePoller {
             .toList();
     workerLogs = ends;
     if (!grown.isEmpty()) {
-      feed.send(Topics.WORKER_LOGS, new Live.GrownWorkerLogs(grown));
+      feed.send(Topics.WORKER_LOGS, new LiveData.GrownWorkerLogs(grown));
     }
   }
 
-  private void publishWorker(Live.Worker worker) {
+  private void publishWorker(LiveData.Worker worker) {
     // Workers on two machines may have the same component: one topic, but separate states.
     String topic = Topics.worker(worker.component());
     String name = worker.key();
     feed.publish(name, topic, worker);
-    if (worker.status().equals(Live.Worker.GONE)) {
+    if (worker.status().equals(LiveData.Worker.GONE)) {
       feed.forget(name);
     }
   }

@@ -13,9 +13,10 @@ import java.util.stream.Stream;
  * new event is sent. They do not name the database's host or its messages: those are for the log.
  */
 final class HealthReasons {
-  static final Live.Reason NO_ANSWER =
-      new Live.Reason("database_unavailable", "the database does not answer");
-  static final Live.Reason INTERNAL = new Live.Reason("internal", "the server's log has more");
+  static final LiveData.Reason NO_ANSWER =
+      new LiveData.Reason("database_unavailable", "the database does not answer");
+  static final LiveData.Reason INTERNAL =
+      new LiveData.Reason("internal", "the server's log has more");
 
   /** Failures of jobs are shown with their queues; the system is healthy nevertheless. */
   private static final ProblemCode OF_JOBS = ProblemCode.JOBS_FAILED;
@@ -25,11 +26,11 @@ final class HealthReasons {
 
   private HealthReasons() {}
 
-  static Live.Reason of(DatabaseException error) {
+  static LiveData.Reason of(DatabaseException error) {
     return switch (error.reason()) {
       case UNAVAILABLE, INTERRUPTED ->
-          new Live.Reason("database_unavailable", "the database cannot be reached");
-      case LOGIN_REFUSED -> new Live.Reason("database_login", "the database refuses the login");
+          new LiveData.Reason("database_unavailable", "the database cannot be reached");
+      case LOGIN_REFUSED -> new LiveData.Reason("database_login", "the database refuses the login");
       case NOT_ALLOWED,
           READ_ONLY,
           POOL_TOO_SMALL,
@@ -40,19 +41,19 @@ final class HealthReasons {
           SCHEMA_NEWER,
           UNIQUE_KEY_HELD,
           OTHER ->
-          new Live.Reason("database_unfit", "the database cannot be used; the log has more");
+          new LiveData.Reason("database_unfit", "the database cannot be used; the log has more");
     };
   }
 
-  static List<Live.Reason> of(List<Finding> findings, Duration lookTook) {
-    Stream<Live.Reason> slow =
+  static List<LiveData.Reason> of(List<Finding> findings, Duration lookTook) {
+    Stream<LiveData.Reason> slow =
         lookTook.compareTo(SLOW) > 0
-            ? Stream.of(new Live.Reason("database_slow", "the database answers slowly"))
+            ? Stream.of(new LiveData.Reason("database_slow", "the database answers slowly"))
             : Stream.empty();
-    Stream<Live.Reason> found =
+    Stream<LiveData.Reason> found =
         findings.stream()
             .filter(finding -> finding.problem() != OF_JOBS)
-            .map(finding -> new Live.Reason(finding.code(), ProblemText.of(finding).gist()));
+            .map(finding -> new LiveData.Reason(finding.code(), ProblemText.of(finding).gist()));
     return Stream.concat(slow, found).limit(MOST).toList();
   }
 }

@@ -41,8 +41,8 @@ final class QueueFigures {
     }
   }
 
-  private static Live.Queue one(QueueStatus queue, ThroughputWindow.Sums ended) {
-    return new Live.Queue(
+  private static LiveData.Queue one(QueueStatus queue, ThroughputWindow.Sums ended) {
+    return new LiveData.Queue(
         queue.name(),
         queue.due(),
         queue.running(),
@@ -64,11 +64,11 @@ final class QueueFigures {
   }
 
   /** Over all queues, including those beyond the number that is published one by one. */
-  private static Live.Queue all(
+  private static LiveData.Queue all(
       List<QueueStatus> queues, ThroughputWindow.Sums ended, @Nullable Long emptyInMs) {
     long due = queues.stream().mapToLong(QueueStatus::due).sum();
     long running = queues.stream().mapToLong(QueueStatus::running).sum();
-    return new Live.Queue(
+    return new LiveData.Queue(
         null,
         due,
         running,

@@ -26,7 +26,7 @@ final class WorkerChangeTracker {
   /**
    * @param asks it asked for jobs: it is known to be gone when it does not any more
    */
-  private record Seen(Live.Worker worker, Instant at, boolean asks) {}
+  private record Seen(LiveData.Worker worker, Instant at, boolean asks) {}
 
   private final Map<String, Seen> seen = new LinkedHashMap<>();
 
@@ -34,11 +34,11 @@ final class WorkerChangeTracker {
   private final Set<String> supervised = new HashSet<>();
 
   /** The current state of all; a worker that is gone is included once more. */
-  List<Live.Worker> polled(WorkerFleet fleet) {
+  List<LiveData.Worker> polled(WorkerFleet fleet) {
     Instant now = fleet.now();
     Map<WorkerHealth, Holder> held = fleet.held();
     for (WorkerHealth process : fleet.processes()) {
-      record(Live.Worker.of(process, held.get(process)), now, false);
+      record(LiveData.Worker.of(process, held.get(process)), now, false);
     }
     supervised.retainAll(fleet.holders().stream().map(Holder::worker).toList());
     held.values().forEach(holder -> supervised.add(holder.worker()));
@@ -47,23 +47,25 @@ final class WorkerChangeTracker {
     fleet.holders().stream()
         .filter(holder -> !supervised.contains(holder.worker()))
         .forEach(
-            holder -> record(Live.Worker.of(holder, now), now, asking.contains(holder.worker())));
+            holder ->
+                record(LiveData.Worker.of(holder, now), now, asking.contains(holder.worker())));
     fleet.idle().stream()
         .filter(poller -> !supervised.contains(poller.worker()))
-        .forEach(poller -> record(Live.Worker.of(poller), now, true));
+        .forEach(poller -> record(LiveData.Worker.of(poller), now, true));
     return states(now);
   }
 
-  private void record(Live.Worker worker, Instant now, boolean asks) {
+  private void record(LiveData.Worker worker, Instant now, boolean asks) {
     Seen before = seen.get(worker.key());
-    Live.Worker states = before == null ? worker : worker.unless(before.worker(), HEARTBEAT_EVERY);
+    LiveData.Worker states =
+        before == null ? worker : worker.unless(before.worker(), HEARTBEAT_EVERY);
     seen.put(worker.key(), new Seen(states, now, asks));
   }
 
-  private List<Live.Worker> states(Instant now) {
-    List<Live.Worker> all = new ArrayList<>();
+  private List<LiveData.Worker> states(Instant now) {
+    List<LiveData.Worker> all = new ArrayList<>();
     for (Seen last : List.copyOf(seen.values())) {
-      Live.Worker worker = last.worker();
+      LiveData.Worker worker = last.worker();
       if (last.at().equals(now)) {
         all.add(worker);
       } else if (worker.supervisor() == null

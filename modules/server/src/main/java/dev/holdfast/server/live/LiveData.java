@@ -14,8 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The data of live events, in the form they are sent. */
-final class Live {
-  private Live() {}
+final class LiveData {
+  private LiveData() {}
 
   /**
    * The state of a queue.
