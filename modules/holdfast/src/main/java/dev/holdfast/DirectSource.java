@@ -15,8 +15,13 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Subscription;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.wait.ChildEnd;
+import dev.holdfast.model.wait.Children;
+import dev.holdfast.model.wait.Suspension;
+import dev.holdfast.model.wait.WaitAnswer;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Queries;
@@ -92,6 +97,21 @@ final class DirectSource implements JobSource {
   @Override
   public List<Ack> settle(List<Settlement> settlements) {
     return translated(() -> jobs.settle(settlements));
+  }
+
+  @Override
+  public WaitAnswer suspend(Suspension suspension) {
+    return translated(() -> jobs.suspend(suspension));
+  }
+
+  @Override
+  public Ack startChildren(Children children) {
+    return translated(() -> jobs.startChildren(children));
+  }
+
+  @Override
+  public List<ChildEnd> children(Lease lease, List<JobId> children) {
+    return translated(() -> queries.children(lease.job(), children));
   }
 
   @Override

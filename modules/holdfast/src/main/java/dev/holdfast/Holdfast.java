@@ -16,6 +16,7 @@ import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.JobStore;
@@ -122,6 +123,44 @@ public final class Holdfast implements AutoCloseable {
   public List<Enqueued> enqueue(Connection connection, List<Job> all) throws SQLException {
     return enqueueMiddleware.enqueue(
         store.defaults().declared(all), jobs -> store.jobs().enqueue(connection, jobs));
+  }
+
+  /**
+   * Tells a job something, for which its handler waits or will wait. In a transaction that this
+   * object {@linkplain #joining joins}, the job is told when that commits.
+   *
+   * @param payload anything the codec can turn into JSON
+   */
+  public SignalToJob.Answer signal(JobId job, String name, Object payload) {
+    SignalToJob signal = new SignalToJob(name, codec.encode(payload), null, "");
+    Connection joined = transaction.connection();
+    try {
+      return joined == null
+          ? store.jobs().signal(job, signal, Tenant.ANY)
+          : store.jobs().signal(joined, job, signal, Tenant.ANY);
+    } catch (SQLException e) {
+      throw SqlErrors.inCallersTransaction("signal", e);
+    }
+  }
+
+  /** The same with the caller's own writes, or not at all. */
+  public SignalToJob.Answer signal(Connection connection, JobId job, String name, Object payload)
+      throws SQLException {
+    return store
+        .jobs()
+        .signal(
+            connection, job, new SignalToJob(name, codec.encode(payload), null, ""), Tenant.ANY);
+  }
+
+  /**
+   * The same to the job of this kind that holds a unique key, of the tenant of jobs without one.
+   */
+  public SignalToJob.Answer signal(String kind, String uniqueKey, String name, Object payload) {
+    return store
+        .queries()
+        .holderOf(uniqueKey, kind, Job.DEFAULT_OWNER)
+        .map(job -> signal(job, name, payload))
+        .orElse(SignalToJob.Answer.NO_SUCH_JOB);
   }
 
   /**

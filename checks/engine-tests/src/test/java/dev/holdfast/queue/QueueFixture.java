@@ -31,7 +31,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.assertj.core.api.Assertions;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,7 +43,8 @@ public abstract class QueueFixture {
   public static final String WORKER = "worker:default:1";
   public static final Duration LEASE = Duration.ofSeconds(30);
   public static final Duration GRACE = Duration.ofSeconds(30);
-  private static final Duration A_MOMENT = Duration.ofSeconds(1);
+  private static final Duration A_MOMENT = Duration.ofSeconds(5);
+  private static final int PAUSES = 250;
   public static final Failure FLAKY = Failure.of(FailureCategory.USER_CODE, "FLAKY", "it broke");
   public static final Failure HOPELESS =
       Failure.of(FailureCategory.DATA_QUALITY, "BAD_ROW", "no price");
@@ -116,19 +116,15 @@ public abstract class QueueFixture {
     return claimOne(QUEUE).lease();
   }
 
-  /** Claims again while the next job is due in a moment, as a worker does. */
+  /** Claims again for a moment, as a worker does: the job may be becoming due just now. */
   private LeasedJob claimOne(String name) {
     Claimed claimed = queue.claim(new ClaimRequest(name, 1, WORKER, LEASE));
-    while (claimed.jobs().isEmpty() && isSoon(claimed.nextDue())) {
-      LockSupport.parkNanos(A_MOMENT.toNanos() / 50);
+    for (int pauses = 0; claimed.jobs().isEmpty() && pauses < PAUSES; pauses++) {
+      LockSupport.parkNanos(A_MOMENT.toNanos() / PAUSES);
       claimed = queue.claim(new ClaimRequest(name, 1, WORKER, LEASE));
     }
     assertThat(claimed.jobs()).hasSize(1);
     return claimed.jobs().getFirst();
-  }
-
-  private static boolean isSoon(@Nullable Duration due) {
-    return due != null && due.compareTo(A_MOMENT) < 0;
   }
 
   protected Lease addAndClaim(Job job) {

@@ -23,6 +23,7 @@ record Subject(JobStore store, TestDatabase db, Job before, Job job, Lease lease
     Subject subject = new Subject(store, db, before, job, new Lease(job.id(), 1));
     if (state != JobState.WAITING) {
       subject.endTheOneBefore(true);
+      subject.promote();
       // Its own worker, so that leases lost by others do not affect this job.
       store
           .jobs()
@@ -44,6 +45,13 @@ record Subject(JobStore store, TestDatabase db, Job before, Job job, Lease lease
       case CANCELLED -> store.jobs().settle(new Settlement.Cancel(subject.lease, null));
     }
     return subject;
+  }
+
+  /** Again while it waits: another thread may be freeing it just now, because the other has ended. */
+  void promote() {
+    do {
+      store.maintenance().promote();
+    } while (store.queries().find(id()).orElseThrow().state() == JobState.WAITING);
   }
 
   void endTheOneBefore(boolean well) {
@@ -72,6 +80,17 @@ record Subject(JobStore store, TestDatabase db, Job before, Job job, Lease lease
             + " started_at) VALUES (?, ?, 1, 'DONE', 1, 1, now()) ON CONFLICT DO NOTHING",
         id().value(),
         step);
+  }
+
+  /** As if its handler had suspended it. */
+  void waitsFor(String sort, String rest) {
+    db.sql(
+        "UPDATE holdfast.job SET wait_sort = ?, wake_at = now() - interval '1 s', wait ="
+            + " jsonb_build_object('id', 'w', 'index', 1, 'since', now()) || ?::jsonb"
+            + " WHERE id = ? AND state = 'WAITING'",
+        sort,
+        "{" + rest + "}",
+        id().value());
   }
 
   void setIfRunning(String assignments) {

@@ -69,6 +69,12 @@ class TransitionsTest {
           entry(
               Verb.EXPIRE_JOB,
               Map.of(WAITING, FAILED, PENDING, FAILED, RUNNING, FAILED, RETRYING, FAILED)),
+          entry(Verb.SUSPEND, Map.of(RUNNING, WAITING)),
+          entry(Verb.SUSPEND_WHILE_CANCELLING, Map.of(RUNNING, CANCELLED)),
+          entry(Verb.SIGNAL_THAT_IS_AWAITED, Map.of(WAITING, PENDING)),
+          entry(Verb.DECIDE_WHAT_IS_ASKED, Map.of(WAITING, PENDING)),
+          entry(Verb.WAKE, Map.of(WAITING, PENDING)),
+          entry(Verb.WAKE_A_PARENT, Map.of(WAITING, PENDING)),
           entry(Verb.PROMOTE, Map.of(RETRYING, PENDING)),
           entry(Verb.UNBLOCK, Map.of(WAITING, PENDING)),
           entry(Verb.UNBLOCK_TO_RUN_ANYWAY, Map.of(WAITING, PENDING)),
@@ -81,6 +87,9 @@ class TransitionsTest {
           entry(Verb.REPORT, Set.of(RUNNING)),
           entry(Verb.LOG, Set.of(RUNNING)),
           entry(Verb.PUBLISH, Set.of(RUNNING)),
+          entry(Verb.START_CHILDREN, Set.of(RUNNING)),
+          entry(Verb.SIGNAL, Set.of(WAITING, PENDING, RUNNING, RETRYING)),
+          entry(Verb.SIGNAL_THAT_IS_AWAITED, Set.of(PENDING, RUNNING, RETRYING)),
           entry(Verb.CANCEL, Set.of(RUNNING)),
           entry(Verb.EDIT, Set.of(WAITING, PENDING, RETRYING)),
           entry(Verb.SEND_BACK_TO_A_STEP, Set.of(WAITING, PENDING, RUNNING, RETRYING)));

@@ -10,8 +10,16 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.JobEdit;
+import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.wait.Children;
+import dev.holdfast.model.wait.Decision;
+import dev.holdfast.model.wait.SignalToJob;
+import dev.holdfast.model.wait.Suspension;
+import dev.holdfast.model.wait.Wait;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -265,7 +273,7 @@ enum Verb {
     @Override
     void on(Subject job) {
       job.endTheOneBefore(true);
-      job.store().maintenance().promote();
+      job.promote();
     }
   },
   UNBLOCK_TO_RUN_ANYWAY {
@@ -273,7 +281,7 @@ enum Verb {
     void on(Subject job) {
       job.set("when_dependency_fails = 'RUN'");
       job.endTheOneBefore(false);
-      job.store().maintenance().promote();
+      job.promote();
     }
   },
   UNBLOCK_TO_CANCEL {
@@ -281,7 +289,7 @@ enum Verb {
     void on(Subject job) {
       job.set("when_dependency_fails = 'CANCEL'");
       job.endTheOneBefore(false);
-      job.store().maintenance().promote();
+      job.promote();
     }
   },
   UNBLOCK_TO_FAIL {
@@ -289,6 +297,71 @@ enum Verb {
     void on(Subject job) {
       job.set("when_dependency_fails = 'FAIL'");
       job.endTheOneBefore(false);
+      job.promote();
+    }
+  },
+  SUSPEND("suspend") {
+    @Override
+    void on(Subject job) {
+      job.store()
+          .jobs()
+          .suspend(new Suspension(job.lease(), 1, new Wait.ForSignal("w", "go", null)));
+    }
+  },
+  SUSPEND_WHILE_CANCELLING("suspend") {
+    @Override
+    void on(Subject job) {
+      job.askToCancel();
+      job.store()
+          .jobs()
+          .suspend(new Suspension(job.lease(), 1, new Wait.ForSignal("w", "go", null)));
+    }
+  },
+  START_CHILDREN("startChildren") {
+    @Override
+    void on(Subject job) {
+      job.store()
+          .jobs()
+          .startChildren(new Children(job.lease(), "c", 1, List.of(Job.of("test")), 1));
+    }
+  },
+  SIGNAL("signal") {
+    @Override
+    void on(Subject job) {
+      job.store().jobs().signal(job.id(), GO, Tenant.ANY);
+    }
+  },
+  SIGNAL_THAT_IS_AWAITED("signal") {
+    @Override
+    void on(Subject job) {
+      job.waitsFor("SIGNAL", "\"name\": \"go\"");
+      job.store().jobs().signal(job.id(), GO, Tenant.ANY);
+    }
+  },
+  DECIDE("decide") {
+    @Override
+    void on(Subject job) {
+      job.store().jobs().decide(job.id(), "w", YES, Role.ADMIN, Tenant.ANY);
+    }
+  },
+  DECIDE_WHAT_IS_ASKED("decide") {
+    @Override
+    void on(Subject job) {
+      job.waitsFor("APPROVAL", "\"question\": {\"role\": \"OPERATOR\"}");
+      job.store().jobs().decide(job.id(), "w", YES, Role.OPERATOR, Tenant.ANY);
+    }
+  },
+  WAKE {
+    @Override
+    void on(Subject job) {
+      job.waitsFor("SLEEP", "\"name\": \"\"");
+      job.store().maintenance().promote();
+    }
+  },
+  WAKE_A_PARENT {
+    @Override
+    void on(Subject job) {
+      job.waitsFor("CHILDREN", "\"started\": [\"c\"], \"any\": false, \"failFast\": true");
       job.store().maintenance().promote();
     }
   },
@@ -332,6 +405,9 @@ enum Verb {
       job.store().jobs().enqueueOnce("scope", job.id().toString(), "d", List.of(job.job()));
     }
   };
+
+  private static final SignalToJob GO = new SignalToJob("go", new Json("1"), null, "");
+  private static final Decision YES = new Decision(true, "ada", "");
 
   private final @Nullable String method;
 

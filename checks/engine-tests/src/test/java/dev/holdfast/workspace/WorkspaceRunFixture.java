@@ -138,7 +138,8 @@ abstract class WorkspaceRunFixture {
                     null,
                     Instant.EPOCH,
                     null,
-                    failures.get(id))));
+                    failures.get(id),
+                    null)));
     Path place = folder.resolve(name);
     Scrubber scrubber = Scrubber.knowing(secrets);
     Journal journal = new Journal(new Lease(JobId.next(), 1), CODEC, this::write, new Counted());

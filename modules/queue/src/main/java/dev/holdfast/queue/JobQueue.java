@@ -19,10 +19,16 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.Dispatch.Delivery;
+import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.wait.Children;
+import dev.holdfast.model.wait.Decision;
+import dev.holdfast.model.wait.SignalToJob;
+import dev.holdfast.model.wait.Suspension;
+import dev.holdfast.model.wait.WaitAnswer;
 import dev.holdfast.queue.batch.BatchClaims;
 import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.claim.Claim;
@@ -36,6 +42,7 @@ import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueIdempotent;
 import dev.holdfast.queue.health.HandledKinds;
 import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.GroupCommit;
 import dev.holdfast.queue.jdbc.JsonInput;
 import dev.holdfast.queue.lease.Heartbeat;
 import dev.holdfast.queue.notify.QueueNotifier;
@@ -48,15 +55,22 @@ import dev.holdfast.queue.settle.Complete;
 import dev.holdfast.queue.settle.Settle;
 import dev.holdfast.queue.settle.Succeed;
 import dev.holdfast.queue.settle.Undelivered;
+import dev.holdfast.queue.wait.Decide;
+import dev.holdfast.queue.wait.EndedJobs;
+import dev.holdfast.queue.wait.SendSignal;
+import dev.holdfast.queue.wait.StartChildren;
+import dev.holdfast.queue.wait.Suspend;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * The life of a job: enqueue, claim, heartbeat, report, settle, and commands of operators.
@@ -69,6 +83,9 @@ import java.util.stream.Collectors;
  * database's clock decides about leases.
  */
 public final class JobQueue {
+  /** So many batches of suspensions at once. */
+  private static final int SUSPENDING = 2;
+
   private final Database database;
   private final Database heartbeats;
   private final MaterializedJobs materialized;
@@ -80,6 +97,9 @@ public final class JobQueue {
   private final Settle settle;
   private final WriteReports reports;
   private final BatchClaims batches = new BatchClaims();
+  private final EndedJobs endedJobs;
+  private final GroupCommit<Suspension, WaitAnswer> suspending =
+      new GroupCommit<>(SUSPENDING, this::suspend);
 
   /**
    * @param heartbeats a connection of their own, so that nothing can starve them
@@ -90,6 +110,7 @@ public final class JobQueue {
       QueueNotifier notifier,
       Codec codec,
       Enqueue enqueue,
+      EndedJobs endedJobs,
       Backoff backoff,
       JobStore.Options options) {
     this.database = database;
@@ -99,6 +120,7 @@ public final class JobQueue {
     this.notifier = notifier;
     this.codec = codec;
     this.enqueue = enqueue;
+    this.endedJobs = endedJobs;
     this.claim =
         new Claim(database, materialized, backoff, batches, options.batchFrom(), options.nanos());
     this.settle = new Settle(materialized, backoff, batches);
@@ -217,12 +239,90 @@ public final class JobQueue {
 
   /** One answer per settlement, in their order. */
   public List<Ack> settle(List<Settlement> settlements) {
-    return settle.all(settlements);
+    List<Ack> acks = settle.all(settlements);
+    endedJobs.add(
+        IntStream.range(0, acks.size())
+            .filter(i -> acks.get(i) == Ack.ACCEPTED)
+            .mapToObj(i -> settlements.get(i).lease().job())
+            .toList());
+    return acks;
   }
 
   /** Ends an attempt, if it still holds the job. */
   public Ack settle(Settlement settlement) {
-    return settle.all(List.of(settlement)).getFirst();
+    return settle(List.of(settlement)).getFirst();
+  }
+
+  /**
+   * Ends an attempt whose handler waits for something, unless it is there already. Shares
+   * statements and commit with others that ask at the same moment.
+   */
+  public WaitAnswer suspend(Suspension suspension) {
+    return suspending.ask(suspension);
+  }
+
+  private List<WaitAnswer> suspend(List<Suspension> suspensions) {
+    Map<Suspension, WaitAnswer> answers = new HashMap<>();
+    return database.transactByKey(
+        "suspend",
+        connection -> {
+          MaterializedJobs.holding(
+              connection,
+              suspensions,
+              Suspension::lease,
+              (in, batch) -> Suspend.all(in, batch, answers));
+          return suspensions.stream().map(answers::get).toList();
+        });
+  }
+
+  /** Enqueues jobs that a handler starts, if its attempt holds the job. */
+  public Ack startChildren(Children children) {
+    return materialized.holdingInTransaction(
+        "startChildren",
+        children.lease(),
+        connection -> StartChildren.some(connection, enqueue, children));
+  }
+
+  /** Tells a job something. */
+  public SignalToJob.Answer signal(JobId job, SignalToJob signal, Tenant tenant) {
+    return database.transact("signal", connection -> signal(connection, job, signal, tenant));
+  }
+
+  /** The same in the caller's transaction: the job is told with its commit, or not at all. */
+  public SignalToJob.Answer signal(
+      Connection connection, JobId job, SignalToJob signal, Tenant tenant) throws SQLException {
+    SendSignal.Sent sent =
+        MaterializedJobs.changing(
+            connection,
+            in -> LockJob.of(in, job, tenant),
+            in ->
+                JsonInput.store(
+                    "signal",
+                    Refusal.PAYLOAD_NOT_JSON,
+                    () -> SendSignal.one(in, job, signal, tenant)));
+    if (sent.queue() != null) {
+      QueueNotifier.sendWith(connection, List.of(sent.queue()));
+    }
+    return sent.answer();
+  }
+
+  /**
+   * Answers the question of a job.
+   *
+   * @param wait the id under which it asks
+   * @param role of who decides
+   */
+  public Decision.Answer decide(
+      JobId job, String wait, Decision decision, Role role, Tenant tenant) {
+    Decide.Decided decided =
+        materialized.changing(
+            "decide",
+            connection -> LockJob.of(connection, job, tenant),
+            connection -> Decide.one(connection, job, wait, decision, role, tenant));
+    if (decided.queue() != null) {
+      notifier.send(List.of(decided.queue()));
+    }
+    return decided.answer();
   }
 
   /**
@@ -241,18 +341,26 @@ public final class JobQueue {
 
   /** Whether this attempt is known to have succeeded. */
   public boolean succeeded(Lease lease) {
-    return database.run(
-        "succeeded", connection -> !Succeed.before(connection, List.of(lease)).isEmpty());
+    boolean succeeded =
+        database.run(
+            "succeeded", connection -> !Succeed.before(connection, List.of(lease)).isEmpty());
+    if (succeeded) {
+      endedJobs.add(List.of(lease.job()));
+    }
+    return succeeded;
   }
 
   public Completion.Verdict complete(Completion completion) {
-    return database.transactByKey(
-        "complete",
-        connection ->
-            JsonInput.store(
-                "complete",
-                Refusal.RESULT_NOT_JSON,
-                () -> Complete.one(connection, settle, completion)));
+    Completion.Verdict verdict =
+        database.transactByKey(
+            "complete",
+            connection ->
+                JsonInput.store(
+                    "complete",
+                    Refusal.RESULT_NOT_JSON,
+                    () -> Complete.one(connection, settle, completion)));
+    endedJobs.add(List.of(completion.lease().job()));
+    return verdict;
   }
 
   /** What is known of an attempt that was pushed to a worker. */
@@ -269,8 +377,11 @@ public final class JobQueue {
    */
   public boolean undelivered(Lease lease, Failure failure, Duration again) {
     Limits.delay("again", again);
-    return database.run(
-        "undelivered", connection -> Undelivered.end(connection, lease, failure, again));
+    boolean ended =
+        database.run(
+            "undelivered", connection -> Undelivered.end(connection, lease, failure, again));
+    endedJobs.add(List.of(lease.job()));
+    return ended;
   }
 
   /**
@@ -279,10 +390,17 @@ public final class JobQueue {
    */
   public List<Cancellation> cancel(
       List<JobId> jobs, boolean cascade, String reason, Tenant tenant) {
-    return materialized.changing(
-        "cancel",
-        connection -> Cancel.lock(connection, jobs, cascade, tenant),
-        connection -> Cancel.of(connection, jobs, cascade, reason, tenant));
+    List<Cancellation> cancelled =
+        materialized.changing(
+            "cancel",
+            connection -> Cancel.lock(connection, jobs, cascade, tenant),
+            connection -> Cancel.of(connection, jobs, cascade, reason, tenant));
+    endedJobs.add(
+        cancelled.stream()
+            .filter(each -> each.outcome() == Cancellation.Outcome.CANCELLED)
+            .map(Cancellation::job)
+            .toList());
+    return cancelled;
   }
 
   /** Changes a job that no worker has claimed; empty when there is no such job. */

@@ -13,6 +13,7 @@ import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.schema.Schema;
 import dev.holdfast.queue.schema.SchemaCheck;
 import dev.holdfast.queue.settle.Backoff;
+import dev.holdfast.queue.wait.EndedJobs;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import javax.sql.DataSource;
@@ -26,6 +27,7 @@ public final class JobStore implements AutoCloseable {
   private final Database heartbeats;
   private final QueueNotifier notifier;
   private final EnqueueDefaults defaults;
+  private final EndedJobs endedJobs;
   private final JobQueue jobs;
   private final Queries queries;
   private final Admin admin;
@@ -42,10 +44,12 @@ public final class JobStore implements AutoCloseable {
     this.defaults = new EnqueueDefaults(options.retries());
     Enqueue enqueue = new Enqueue(database, notifier, codec, defaults);
     Backoff backoff = new Backoff(options.retries());
-    this.jobs = new JobQueue(database, heartbeats, notifier, codec, enqueue, backoff, options);
+    this.endedJobs = new EndedJobs(database, notifier);
+    this.jobs =
+        new JobQueue(database, heartbeats, notifier, codec, enqueue, endedJobs, backoff, options);
     this.queries = new Queries(database);
     this.admin = new Admin(database, notifier, codec, enqueue, defaults);
-    this.maintenance = new Maintenance(database, notifier, enqueue);
+    this.maintenance = new Maintenance(database, notifier, enqueue, endedJobs);
     this.workers = WorkerRegistry.on(database, notifier);
   }
 
@@ -174,6 +178,7 @@ public final class JobStore implements AutoCloseable {
 
   @Override
   public void close() {
+    endedJobs.close();
     notifier.close();
     heartbeats.close();
     database.close();

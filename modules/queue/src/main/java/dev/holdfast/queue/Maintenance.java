@@ -17,6 +17,9 @@ import dev.holdfast.queue.recover.Expire;
 import dev.holdfast.queue.recover.Reap;
 import dev.holdfast.queue.recover.ReapResult;
 import dev.holdfast.queue.schedule.FireSchedules;
+import dev.holdfast.queue.wait.EndedJobs;
+import dev.holdfast.queue.wait.Wake;
+import dev.holdfast.queue.wait.WakeParents;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,13 +37,15 @@ public final class Maintenance {
   private final MaterializedJobs materialized;
   private final QueueNotifier notifier;
   private final Enqueue enqueue;
+  private final EndedJobs endedJobs;
   private volatile Duration historyPiece = SumUpHistory.LONGEST_PIECE;
 
-  Maintenance(Database database, QueueNotifier notifier, Enqueue enqueue) {
+  Maintenance(Database database, QueueNotifier notifier, Enqueue enqueue, EndedJobs endedJobs) {
     this.database = database;
     this.materialized = new MaterializedJobs(database);
     this.notifier = notifier;
     this.enqueue = enqueue;
+    this.endedJobs = endedJobs;
   }
 
   /** Reaps expired leases. */
@@ -61,10 +66,14 @@ public final class Maintenance {
             "expireCancelled", connection -> Expire.cancelled(connection, age, BATCH)));
   }
 
-  /** Makes jobs claimable whose backoff is over, or whose dependencies have ended. */
+  /**
+   * Makes jobs claimable whose backoff or wait is over, or which waited for others that have ended.
+   */
   public int promote() {
     List<String> ready = new ArrayList<>(Promote.due(database, null));
+    ready.addAll(Wake.due(database, null));
     ready.addAll(Unblock.ready(database, null));
+    ready.addAll(WakeParents.missed(database, null));
     notifier.send(Set.copyOf(ready));
     return ready.size();
   }
@@ -132,6 +141,7 @@ public final class Maintenance {
   private ReapResult recovered(List<Reap.Reaped> reaped) {
     ReapResult result = ReapResult.of(Reap.logged(reaped));
     notifier.send(result.requeuedIn());
+    endedJobs.add(result.ended());
     return result;
   }
 }

@@ -34,6 +34,7 @@ import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.batch.BatchClaims;
@@ -60,6 +61,8 @@ import dev.holdfast.queue.recover.CountWarnings;
 import dev.holdfast.queue.report.Log;
 import dev.holdfast.queue.report.Steps;
 import dev.holdfast.queue.settle.Complete;
+import dev.holdfast.queue.wait.ChildEnds;
+import dev.holdfast.queue.wait.SendSignal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -89,6 +92,18 @@ public final class Queries {
 
   private static boolean mayBeInBatch(JobStatus status) {
     return status.state() == JobState.PENDING && status.attempt() < BatchClaims.ATTEMPT;
+  }
+
+  /** The job that holds a unique key now. */
+  public Optional<JobId> holderOf(String uniqueKey, String kind, String tenant) {
+    return database.run(
+        "holderOf", connection -> SendSignal.holder(connection, tenant, kind, uniqueKey));
+  }
+
+  /** How jobs have ended that another one has started, in their order; without those it has not. */
+  public List<ChildEnd> children(JobId parent, List<JobId> children) {
+    return materialized.reading(
+        "children", children, connection -> ChildEnds.of(connection, parent, children));
   }
 
   /** All jobs of the filter, however long it takes. */

@@ -18,8 +18,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets time pass for the jobs of a test without waiting for it: delays, retries, deadlines, windows
- * of unique keys and schedules come due, in their order, and their jobs run.
+ * Lets time pass for the jobs of a test without waiting for it: delays, retries, waits of handlers,
+ * deadlines, windows of unique keys and schedules come due, in their order, and their jobs run.
  *
  * <p>No clock is changed. What lies in the future is moved towards the present, so a handler that
  * reads a clock sees the real time, and leases and timeouts last as long as ever. For a database
@@ -34,6 +34,7 @@ public final class TestTime {
       SELECT extract(epoch FROM least(
                (SELECT min(run_at) FROM holdfast.job
                  WHERE state IN ('PENDING', 'RETRYING') AND run_at > clock_timestamp()),
+               (SELECT min(wake_at) FROM holdfast.job WHERE wake_at > clock_timestamp()),
                (SELECT min(next_fire_at) - ? * interval '1 microsecond' FROM holdfast.schedule
                  WHERE paused_at IS NULL)) - clock_timestamp()) * 1000000
       """;
@@ -44,11 +45,12 @@ public final class TestTime {
       WITH passing AS (SELECT ? * interval '1 microsecond' AS span)
       UPDATE holdfast.job
          SET run_at = CASE WHEN run_at > clock_timestamp() THEN run_at - span ELSE run_at END,
-             deadline = deadline - span, unique_until = unique_until - span
+             deadline = deadline - span, unique_until = unique_until - span,
+             wake_at = wake_at - span
         FROM passing
        WHERE (state IN ('WAITING', 'PENDING', 'RETRYING')
               AND (run_at > clock_timestamp() OR deadline IS NOT NULL))
-          OR unique_until IS NOT NULL
+          OR wake_at IS NOT NULL OR unique_until IS NOT NULL
       """;
 
   private static final String SET_NEXT =

@@ -83,6 +83,7 @@ class BatchReadTest extends BatchFixture {
       Set.of(
           "artifacts",
           "backgrounds",
+          "children",
           "confirmed",
           "continuesSteps",
           "dependencies",
@@ -91,6 +92,7 @@ class BatchReadTest extends BatchFixture {
           "finished",
           "heldOverHttp",
           "history",
+          "holderOf",
           "idsLike",
           "log",
           "logEnds",

@@ -24,6 +24,11 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.wait.Children;
+import dev.holdfast.model.wait.SignalToJob;
+import dev.holdfast.model.wait.Suspension;
+import dev.holdfast.model.wait.Wait;
+import dev.holdfast.model.wait.WaitAnswer;
 import dev.holdfast.queue.JobQueueMethods;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.StatementObserver;
@@ -150,7 +155,9 @@ class BatchVerbsTest extends BatchFixture {
           "command",
           "succeed",
           "edit",
-          "delete");
+          "delete",
+          "decide",
+          "startChildren");
 
   @Test
   void every_method_of_the_queue_that_writes_is_a_verb_here() {
@@ -197,6 +204,22 @@ class BatchVerbsTest extends BatchFixture {
                     new Publication(
                         lease, "store", List.of(new Artifact("a", 1, "0".repeat(64))), null))),
         new NamedVerb(
+            "suspend",
+            "suspend",
+            (q, lease) ->
+                q.suspend(new Suspension(lease, 1, new Wait.Sleep("nap", Duration.ofHours(1))))
+                        == WaitAnswer.SUSPENDED
+                    ? Ack.ACCEPTED
+                    : Ack.LEASE_LOST),
+        new NamedVerb(
+            "signal",
+            "signal",
+            (q, lease) ->
+                q.signal(lease.job(), new SignalToJob("go", new Json("1"), null, ""), Tenant.ANY)
+                        == SignalToJob.Answer.ACCEPTED
+                    ? Ack.ACCEPTED
+                    : Ack.LEASE_LOST),
+        new NamedVerb(
             "heartbeat",
             "heartbeat",
             (q, lease) -> q.heartbeat(List.of(lease), LEASE).getFirst().ack()));
@@ -217,6 +240,15 @@ class BatchVerbsTest extends BatchFixture {
     // Also from a process that has not claimed it.
     assertThat(named.verb().run(queue, leases.get(1))).isEqualTo(Ack.ACCEPTED);
     assertThat(rows("PENDING", 0)).isZero();
+  }
+
+  @Test
+  void a_batch_claimed_job_may_start_others() {
+    Lease lease = inBatch();
+    assertThat(worker.startChildren(new Children(lease, "c", 1, List.of(job()), 1)))
+        .isEqualTo(Ack.ACCEPTED);
+    assertThat(rows("RUNNING", 1)).isEqualTo(1);
+    assertThat(rows("PENDING", 0)).as("the other").isEqualTo(1);
   }
 
   @Test

@@ -18,7 +18,8 @@ abstract class AttemptContextFixture {
   final AtomicInteger lost = new AtomicInteger();
   final StopSignal signal = new StopSignal(job.lease());
   final AttemptContext context =
-      new AttemptContext(job, host.services, signal, nanos, lost::incrementAndGet);
+      new AttemptContext(
+          job, host.services, signal, new HandlerThread(), nanos, lost::incrementAndGet);
 
   void stop(StopReason reason) {
     signal.set(reason);

@@ -169,6 +169,7 @@ public final class MemorySource implements JobSource {
                         null,
                         Instant.EPOCH,
                         null,
+                        null,
                         null));
               }
             });

@@ -140,6 +140,7 @@ final class ModelReports {
         null,
         Instant.EPOCH,
         null,
+        null,
         null);
   }
 

@@ -32,6 +32,8 @@ import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.ScheduledRun;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.WaitEnd;
+import dev.holdfast.model.wait.WaitSort;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -99,7 +101,11 @@ final class Samples {
         full ? 10 : null,
         AT,
         full ? AT : null,
-        full ? new Json("{\"why\": \"x\"}") : null);
+        full ? new Json("{\"why\": \"x\"}") : null,
+        full
+            ? new WaitEnd(
+                WaitSort.APPROVAL, WaitEnd.Outcome.APPROVED, "ada", AT, "fine", null, null)
+            : null);
   }
 
   static PendingCommand commands(CommandAction action) {

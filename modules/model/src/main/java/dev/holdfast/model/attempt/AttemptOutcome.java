@@ -9,5 +9,7 @@ public enum AttemptOutcome {
   CRASHED,
   RELEASED,
   SNOOZED,
+  /** Its handler waits for something, and the job for what it waits for. */
+  SUSPENDED,
   CANCELLED
 }

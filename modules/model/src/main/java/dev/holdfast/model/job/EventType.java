@@ -21,6 +21,10 @@ public final class EventType {
   public static final String ABORTED_SHUTDOWN = "aborted:shutdown";
   public static final String RELEASED = "released";
   public static final String SNOOZED = "snoozed";
+  public static final String SUSPENDED = "suspended";
+  public static final String RESUMED = "resumed";
+  public static final String SIGNAL = "signal";
+  public static final String CHILDREN_STARTED = "children:started";
   public static final String RETRIED = "retried";
   public static final String EDITED = "edited";
 
@@ -52,6 +56,10 @@ public final class EventType {
           ABORTED_SHUTDOWN,
           RELEASED,
           SNOOZED,
+          SUSPENDED,
+          RESUMED,
+          SIGNAL,
+          CHILDREN_STARTED,
           RETRIED,
           EDITED);
 

@@ -32,6 +32,8 @@ public record Failure(
   public static final String VALIDATION = "VALIDATION";
   public static final String NO_HANDLER = "NO_HANDLER";
   public static final String PAYLOAD_UNREADABLE = "PAYLOAD_UNREADABLE";
+  public static final String NOT_DECIDED = "NOT_DECIDED";
+  public static final String CHILD_FAILED = "CHILD_FAILED";
   public static final String HANDLER_FAILED = "HANDLER_FAILED";
 
   public static final String DISPATCH_FAILED = "DISPATCH_FAILED";
@@ -46,7 +48,14 @@ public record Failure(
       "the attempt took longer than its timeout of %s ms";
 
   private static final Set<String> NEVER_RETRIED =
-      Set.of(INPUT_TOO_LARGE, VALIDATION, NO_HANDLER, DEADLINE_EXCEEDED, CANCEL_TIMEOUT, TOXIC_JOB);
+      Set.of(
+          INPUT_TOO_LARGE,
+          VALIDATION,
+          NO_HANDLER,
+          DEADLINE_EXCEEDED,
+          CANCEL_TIMEOUT,
+          TOXIC_JOB,
+          NOT_DECIDED);
 
   public Failure {
     code = Text.excerpt(code, Limits.NAME_CHARS);

@@ -47,6 +47,7 @@ public final class Job implements Cloneable {
   private @Nullable JobId run;
   private @Nullable String runKey;
   private @Nullable JobId parent;
+  private @Nullable String startedAs;
   private Set<JobId> dependsOn = Set.of();
   private WhenDependencyFails whenDependencyFails = WhenDependencyFails.CANCEL;
   private @Nullable Unique unique;
@@ -161,6 +162,19 @@ public final class Job implements Cloneable {
   public Job parent(JobId value) {
     Job job = copy();
     job.parent = value;
+    return job;
+  }
+
+  /**
+   * The job as a child that the handler of another one starts.
+   *
+   * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+   *
+   * @param as the id under which the parent waits for it
+   */
+  public Job startedBy(JobId newParent, String as) {
+    Job job = parent(newParent);
+    job.startedAs = Limits.stepId(as);
     return job;
   }
 
@@ -326,6 +340,11 @@ public final class Job implements Cloneable {
 
   public @Nullable JobId parent() {
     return parent;
+  }
+
+  /** The id under which the handler of its parent has started it; null for all others. */
+  public @Nullable String startedAs() {
+    return startedAs;
   }
 
   public Set<JobId> dependsOn() {

@@ -19,6 +19,17 @@ public record JobId(UUID value) implements Comparable<JobId> {
     return new JobId(NEXT.next());
   }
 
+  /**
+   * The id of a job that another one starts: the same whenever it is asked for.
+   *
+   * @param startedAs the id under which the parent starts it
+   * @param time how often the parent has started jobs under that id, this time included
+   * @param place of the job among those that are started with it, from 0
+   */
+  public static JobId ofChild(JobId parent, String startedAs, int time, int place) {
+    return new JobId(Uuid7.derived(parent.value, startedAs + "/" + time + "/" + place));
+  }
+
   /** The least id that is larger. */
   public JobId following() {
     long low = value.getLeastSignificantBits() + 1;

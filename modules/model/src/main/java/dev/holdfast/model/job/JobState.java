@@ -34,7 +34,7 @@ public enum JobState {
     // FAILED without having run: the job's deadline passed, or what it depends on failed.
     NEXT.put(WAITING, EnumSet.of(PENDING, FAILED, CANCELLED));
     NEXT.put(PENDING, EnumSet.of(RUNNING, FAILED, CANCELLED));
-    NEXT.put(RUNNING, EnumSet.of(PENDING, RETRYING, SUCCEEDED, FAILED, CANCELLED));
+    NEXT.put(RUNNING, EnumSet.of(WAITING, PENDING, RETRYING, SUCCEEDED, FAILED, CANCELLED));
     NEXT.put(RETRYING, EnumSet.of(PENDING, FAILED, CANCELLED));
     // Only by an operator's resume_from_step.
     NEXT.put(SUCCEEDED, EnumSet.of(PENDING));

@@ -1,5 +1,9 @@
 package dev.holdfast.model.value;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.UUID;
@@ -16,6 +20,9 @@ import java.util.UUID;
 public final class Uuid7 {
   private static final int COUNTER_BITS = 12;
 
+  /** The last ten bits say in which of several databases the job is. */
+  private static final long CELLS = 0x3ff;
+
   private final Clock clock;
   // Not ThreadLocalRandom: two processes forked from one snapshot must not make the same ids.
   private final SecureRandom random = new SecureRandom();
@@ -26,8 +33,42 @@ public final class Uuid7 {
   }
 
   public UUID next() {
-    long tail = (random.nextLong() & 0x3fff_ffff_ffff_ffffL) | 0x8000_0000_0000_0000L;
-    return new UUID(head(random.nextInt(1 << (COUNTER_BITS - 1))), tail);
+    return new UUID(head(random.nextInt(1 << (COUNTER_BITS - 1))), tail(random.nextLong()));
+  }
+
+  /**
+   * One that follows from another and a name: it has the milliseconds of the other, so that both
+   * lie beside each other in an index.
+   */
+  public static UUID derived(UUID from, String name) {
+    ByteBuffer digest = ByteBuffer.wrap(digest(from, name));
+    long head = (from.getMostSignificantBits() & ~0xffffL) | 0x7000 | (digest.getShort() & 0xfff);
+    return new UUID(head, tail(digest.getLong(8)));
+  }
+
+  /** The database in which the job of an id is. */
+  public static int cell(UUID id) {
+    return (int) (id.getLeastSignificantBits() & CELLS);
+  }
+
+  /** The variant, random bits, and the number of the cell, which is 0 as long as there is one. */
+  private static long tail(long bits) {
+    return (bits & 0x3fff_ffff_ffff_ffffL & ~CELLS) | 0x8000_0000_0000_0000L;
+  }
+
+  private static byte[] digest(UUID from, String name) {
+    ByteBuffer id =
+        ByteBuffer.allocate(16)
+            .putLong(from.getMostSignificantBits())
+            .putLong(from.getLeastSignificantBits())
+            .flip();
+    try {
+      MessageDigest sha = MessageDigest.getInstance("SHA-256");
+      sha.update(id);
+      return sha.digest(name.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible);
+    }
   }
 
   private synchronized long head(int start) {

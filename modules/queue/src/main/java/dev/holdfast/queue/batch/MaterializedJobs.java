@@ -96,7 +96,8 @@ public final class MaterializedJobs {
     return database.transact(verb, connection -> changing(connection, lock, change));
   }
 
-  static <T> T changing(
+  /** In the caller's transaction. */
+  public static <T> T changing(
       Connection connection, Database.Work<List<LockedJob>> lock, Database.Work<T> change)
       throws SQLException {
     List<LockedJob> unclaimed =

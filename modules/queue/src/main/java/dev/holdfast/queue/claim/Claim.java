@@ -15,6 +15,8 @@ import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.sql.BatchSql;
 import dev.holdfast.queue.sql.ClaimableSql;
 import dev.holdfast.queue.sql.TenantSql;
+import dev.holdfast.queue.wait.Wake;
+import dev.holdfast.queue.wait.WakeParents;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -141,9 +143,12 @@ public final class Claim {
     if (probe.paused()) {
       return Claimed.NOTHING;
     }
-    boolean more = probe.retryDue() && !Promote.due(database, queue).isEmpty();
-    boolean elsewhere = probe.retryDue() && !more;
+    boolean promoted = probe.retryDue() && !Promote.due(database, queue).isEmpty();
+    boolean woken = probe.wakeDue() && !Wake.due(database, queue).isEmpty();
+    boolean elsewhere = probe.retryDue() && !promoted || probe.wakeDue() && !woken;
+    boolean more = promoted || woken;
     more |= probe.hasWaiting() && !Unblock.ready(database, queue).isEmpty();
+    more |= probe.hasWaiting() && !WakeParents.missed(database, queue).isEmpty();
     Taken taken = more ? byRows(request, cursor, cursor.next()) : Taken.of(List.of());
     // What became claimable just now may have a concurrency key the probe did not see.
     if (taken.isEmpty() && (probe.hasRules() || more)) {
@@ -155,7 +160,7 @@ public final class Claim {
     if (!taken.isEmpty()) {
       return new Claimed(taken.jobs(), null);
     }
-    // A retry is due but was not promoted here: another connection is promoting it right now.
+    // It is due but was not made claimable here: another connection is doing so right now.
     Duration next = elsewhere ? IN_A_MOMENT : probe.nextDue();
     return new Claimed(List.of(), sooner(next, cursor.nextFullScan(from)));
   }

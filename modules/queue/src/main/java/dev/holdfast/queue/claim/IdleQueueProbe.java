@@ -16,15 +16,17 @@ import org.jspecify.annotations.Nullable;
  *
  * @param hasRules see {@link ClaimableSql#hasRules}
  * @param retryDue a job in RETRYING has waited out its backoff
+ * @param wakeDue the wait of a job is over by itself
  * @param hasWaiting a job waits for others, which may have ended meanwhile
- * @param nextDue how long until the next delayed or retrying job is due, or a queue with a rate has
- *     its next token; of more than a thousand jobs with concurrency keys not all are asked, and
- *     polling finds the rest
+ * @param nextDue how long until the next delayed, retrying or waiting job is due, or a queue with a
+ *     rate has its next token; of more than a thousand jobs with concurrency keys not all are
+ *     asked, and polling finds the rest
  */
 record IdleQueueProbe(
     boolean paused,
     boolean hasRules,
     boolean retryDue,
+    boolean wakeDue,
     boolean hasWaiting,
     @Nullable Duration nextDue) {
   private static final Sql SQL =
@@ -36,12 +38,17 @@ record IdleQueueProbe(
                WHERE r.queue = name.queue AND r.state = 'RETRYING'
                ORDER BY r.run_at
                LIMIT 1) <= statement_timestamp() AS retry_due,
+             (SELECT k.wake_at FROM holdfast.job k
+               WHERE k.queue = name.queue AND k.wake_at IS NOT NULL
+               ORDER BY k.wake_at
+               LIMIT 1) <= statement_timestamp() AS wake_due,
              (SELECT w.queue FROM holdfast.job w
                WHERE w.queue = name.queue AND w.state = 'WAITING'
+                 AND (w.wait_sort IS NULL OR w.wait_sort = 'CHILDREN')
                ORDER BY w.queue
                LIMIT 1) IS NOT NULL AS has_waiting,
              extract(epoch FROM least(delayed.run_at, keyed.run_at, suspect.run_at,
-                                      retrying.run_at, token.comes_at)
+                                      retrying.run_at, waking.wake_at, token.comes_at)
                                 - statement_timestamp()) * 1000 AS next_ms
         FROM (SELECT :queue::text AS queue) AS name
         LEFT JOIN holdfast.queue q ON q.name = name.queue
@@ -86,6 +93,12 @@ record IdleQueueProbe(
              AND r.run_at > statement_timestamp()
            ORDER BY r.run_at
            LIMIT 1) AS retrying ON true
+        LEFT JOIN LATERAL (
+          SELECT k.wake_at
+            FROM holdfast.job k
+           WHERE k.queue = name.queue AND k.wake_at > statement_timestamp()
+           ORDER BY k.wake_at
+           LIMIT 1) AS waking ON true
       """,
           "paused",
           ClaimableSql.isPaused("name.queue"),
@@ -107,6 +120,7 @@ record IdleQueueProbe(
                     row.getBoolean("paused"),
                     row.getBoolean("has_rules"),
                     row.getBoolean("retry_due"),
+                    row.getBoolean("wake_due"),
                     row.getBoolean("has_waiting"),
                     Rows.millisOrNull(row, "next_ms")));
   }

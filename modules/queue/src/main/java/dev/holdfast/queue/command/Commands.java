@@ -13,6 +13,7 @@ import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.EventSql;
+import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -134,6 +135,21 @@ public final class Commands {
            WHERE job_id = :job AND requested_at = :requestedAt AND (paused OR takeover)
           """);
 
+  // The handler of a job that waits is called again, to do what is asked.
+  private static final Transition CALLED = Transition.from(JobState.WAITING).to(JobState.PENDING);
+
+  private static final Sql CALL_AGAIN =
+      Sql.of(
+          """
+          UPDATE holdfast.job j SET ${set}
+           WHERE j.id = :job AND ${from} AND j.wait_sort IS NOT NULL
+          RETURNING j.queue
+          """,
+          "set",
+          CALLED.set(),
+          "from",
+          CALLED.isFrom("j"));
+
   private static final Sql TELL =
       Sql.of(
           """
@@ -178,7 +194,7 @@ public final class Commands {
   /**
    * What became of a command.
    *
-   * @param queue that of a job which was requeued for it
+   * @param queue that of a job which was requeued for it, or which waits no longer
    */
   public record Commanded(JobCommand.Outcome outcome, @Nullable String queue) {}
 
@@ -210,6 +226,14 @@ public final class Commands {
         .set("step", command.stepId())
         .array("stepsToRepeat", "text", stepsToRepeat, id -> id)
         .update();
+    if (state.get() == JobState.WAITING && command.action().isRecovery()) {
+      queue =
+          CALL_AGAIN
+              .on(connection)
+              .set("job", job)
+              .first(row -> row.getString("queue"))
+              .orElse(null);
+    }
     // Read here: once this is committed, a worker may handle it at any moment.
     return new Commanded(
         new JobCommand.Outcome(answer, of(connection, job), stepsToRepeat(connection, job)), queue);

@@ -35,7 +35,7 @@ public final class LockJob {
   }
 
   /** The state of the locked job; empty if there is no such job. */
-  static Optional<JobState> stateOf(Connection connection, JobId job, Tenant tenant)
+  public static Optional<JobState> stateOf(Connection connection, JobId job, Tenant tenant)
       throws SQLException {
     return LOCK.on(connection)
         .set("job", job)

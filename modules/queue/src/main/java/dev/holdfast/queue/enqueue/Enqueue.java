@@ -82,6 +82,11 @@ public final class Enqueue {
         : work.on(connection);
   }
 
+  /** With what was declared for its kind. */
+  public Job declared(Job job) {
+    return defaults.declared(job);
+  }
+
   private List<EncodedJob> encoded(List<Job> asked) {
     if (asked.size() > Limits.BULK_JOBS) {
       throw new RefusedException(

@@ -35,6 +35,7 @@ enum JobColumn {
   RUN_ID("uuid", Use.COMPARED, each -> each.job().run()),
   RUN_KEY("text", Use.COMPARED, each -> each.job().runKey()),
   PARENT_ID("uuid", Use.COMPARED, each -> each.job().parent()),
+  STARTED_AS("text", Use.COMPARED, each -> each.job().startedAs()),
   WHEN_DEPENDENCY_FAILS("text", Use.STORED, JobColumn::whenDependencyFails),
   ATTRIBUTES("jsonb", Use.STORED, EncodedJob::attributes),
   PAYLOAD("jsonb", Use.COMPARED, EncodedJob::payload);

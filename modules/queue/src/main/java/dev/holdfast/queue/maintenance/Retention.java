@@ -20,6 +20,9 @@ public final class Retention {
           FROM holdfast.job j
          WHERE j.finished_at < statement_timestamp() - :olderThan * interval '1 millisecond'
            AND j.state = :state
+           -- What a job has started is kept for its handler until it has ended, too.
+           AND (j.started_as IS NULL OR NOT EXISTS (
+             SELECT FROM holdfast.job p WHERE p.id = j.parent_id AND p.finished_at IS NULL))
          LIMIT :most
            FOR UPDATE SKIP LOCKED
       ), deleted AS (

@@ -1,5 +1,6 @@
 package dev.holdfast.queue.maintenance;
 
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Sql;
@@ -16,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * FAILED as soon as one of those has failed.
  *
  * <p>A settle does not look for jobs that depend on its own, because every settle would pay for it.
- * Instead an empty claim runs this for its queue, and every sweep for all queues.
+ * This runs after it, on another thread; what is missed then is found by an empty claim, which runs
+ * this for its queue, and by every sweep, for all queues.
  */
 public final class Unblock {
   /** Of a job {@code j}: all that it depends on have ended, or one has failed. */
@@ -37,6 +39,12 @@ public final class Unblock {
 
   private static final Sql OF_ALL = sql("true");
   private static final Sql OF_ONE = sql("j.queue = :queue");
+  private static final Sql OF_ENDED =
+      sql(
+          """
+          j.id IN (SELECT d.job_id FROM holdfast.dependency d
+                    WHERE d.depends_on_id = ANY (:ended::uuid[]))
+          """);
 
   private static Sql sql(String queue) {
     return Sql.of(
@@ -44,7 +52,7 @@ public final class Unblock {
         WITH ready AS MATERIALIZED (
           SELECT j.id, coalesce(j.when_dependency_fails, 'CANCEL') AS policy
             FROM holdfast.job j
-           WHERE ${from} AND ${queue} AND ${ready}
+           WHERE ${from} AND j.wait_sort IS NULL AND ${queue} AND ${ready}
            ORDER BY j.queue
            LIMIT :most
              FOR NO KEY UPDATE OF j SKIP LOCKED
@@ -68,7 +76,7 @@ public final class Unblock {
                      'category', 'USER_CODE', 'code', 'DEPENDENCY_FAILED',
                      'message', d.because, 'retryable', false) END
             FROM decided d
-           WHERE j.id = d.id AND ${from}
+           WHERE j.id = d.id AND ${from} AND j.wait_sort IS NULL
           RETURNING j.id, j.queue, j.state, j.event_count, j.attempt, d.because
         ), event_inserted AS (
           ${event}
@@ -93,11 +101,32 @@ public final class Unblock {
 
   private Unblock() {}
 
+  /** The same of those that depend on these. */
+  public static List<String> dependingOn(Database database, List<JobId> ended) {
+    return unblocked(
+        database, connection -> OF_ENDED.on(connection).array("ended", "uuid", ended, job -> job));
+  }
+
   /** The queue of each job that waits no longer. */
   public static List<String> ready(Database database, @Nullable String queue) {
+    return unblocked(
+        database,
+        connection ->
+            queue == null ? OF_ALL.on(connection) : OF_ONE.on(connection).set("queue", queue));
+  }
+
+  private interface Which {
+    Sql.Call on(Connection connection) throws SQLException;
+  }
+
+  private static List<String> unblocked(Database database, Which which) {
     List<String> unblocked = new ArrayList<>();
     for (int batch = 0; batch < BATCHES; batch++) {
-      List<String> now = database.run("unblock", connection -> ready(connection, queue));
+      List<String> now =
+          database.run(
+              "unblock",
+              connection ->
+                  which.on(connection).set("most", BATCH).list(row -> row.getString("queue")));
       unblocked.addAll(now);
       // Until a batch is empty: a job that was cancelled may release the next one of a chain.
       if (now.isEmpty()) {
@@ -105,12 +134,5 @@ public final class Unblock {
       }
     }
     return unblocked;
-  }
-
-  private static List<String> ready(Connection connection, @Nullable String queue)
-      throws SQLException {
-    Sql.Call call =
-        queue == null ? OF_ALL.on(connection) : OF_ONE.on(connection).set("queue", queue);
-    return call.set("most", BATCH).list(row -> row.getString("queue"));
   }
 }

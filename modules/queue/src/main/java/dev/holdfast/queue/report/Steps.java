@@ -15,6 +15,7 @@ import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.FenceSql;
+import dev.holdfast.queue.sql.WaitEnds;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -60,7 +61,7 @@ public final class Steps {
   private static final Sql FORGET =
       Sql.of(
           """
-          UPDATE holdfast.step SET state = 'FAILED', checkpoint = NULL, patch = NULL
+          UPDATE holdfast.step SET state = 'FAILED', checkpoint = NULL, ended = NULL, patch = NULL
            WHERE job_id = :job AND step_index >= :from AND state = 'DONE'
           """);
 
@@ -95,28 +96,32 @@ public final class Steps {
   private static final String LIST =
       """
       SELECT step_id, step_index, state, attempt, resets, ${checkpoint} AS checkpoint,
-             length(patch) AS patch_bytes, started_at, finished_at, ${failure} AS failure
+             length(patch) AS patch_bytes, started_at, finished_at, ${failure} AS failure,
+             ${ended}
         FROM holdfast.step s
        WHERE ${which}
        ORDER BY step_index
       """;
 
-  private static final Sql OF_JOB =
-      Sql.of(LIST, "checkpoint", "checkpoint", "failure", FAILURE, "which", "job_id = :job");
+  private static Sql list(String checkpoint, String failure, String which) {
+    return Sql.of(
+        LIST,
+        "checkpoint",
+        checkpoint,
+        "failure",
+        failure,
+        "ended",
+        WaitEnds.columns("ended"),
+        "which",
+        which);
+  }
 
-  private static final Sql ONE =
-      Sql.of(
-          LIST,
-          "checkpoint",
-          "checkpoint",
-          "failure",
-          FAILURE,
-          "which",
-          "job_id = :job AND step_id = :step");
+  private static final Sql OF_JOB = list("checkpoint", FAILURE, "job_id = :job");
+
+  private static final Sql ONE = list("checkpoint", FAILURE, "job_id = :job AND step_id = :step");
 
   // A thousand checkpoints of a megabyte each are too much for an overview.
-  private static final Sql OVERVIEW =
-      Sql.of(LIST, "checkpoint", "NULL", "failure", "NULL", "which", "job_id = :job");
+  private static final Sql OVERVIEW = list("NULL", "NULL", "job_id = :job");
 
   private static final Sql PATCH =
       Sql.of(
@@ -252,7 +257,8 @@ public final class Steps {
         Rows.intOrNull(row, "patch_bytes"),
         Rows.instant(row, "started_at"),
         Rows.instantOrNull(row, "finished_at"),
-        Rows.jsonOrNull(row, "failure"));
+        Rows.jsonOrNull(row, "failure"),
+        WaitEnds.read(row));
   }
 
   /** Whether attempts before this one have begun steps, and this one has begun none. */

@@ -17,7 +17,7 @@ import java.util.Set;
 
 /**
  * The end of an attempt that did not succeed: one shape for failing, cancelling, releasing,
- * snoozing and reaping.
+ * snoozing, suspending and reaping.
  *
  * <p>Each verb brings a CTE named {@code ending}, which locks the rows it ends and says, per row,
  * what is to become of them; this writes the job, its attempt and the event in the same statement.
@@ -39,7 +39,7 @@ public final class EndAttemptSql {
                run_at = coalesce(e.run_at, j.run_at),
                finished_at = CASE WHEN ${terminal} THEN clock_timestamp() END,
                worker_id = NULL, heartbeat_at = NULL, lease_expires_at = NULL,
-               event_count = j.event_count + 1
+               event_count = j.event_count + 1${also}
           FROM ending e
          WHERE j.id = e.id AND j.attempt = e.attempt AND ${running}
         RETURNING j.id, j.attempt, j.state, j.queue, j.kind, j.event_count, j.started_at, j.started_event_number,
@@ -59,7 +59,12 @@ public final class EndAttemptSql {
 
   private static final Transition ENDED =
       Transition.from(JobState.RUNNING)
-          .to(JobState.PENDING, JobState.RETRYING, JobState.FAILED, JobState.CANCELLED);
+          .to(
+              JobState.PENDING,
+              JobState.RETRYING,
+              JobState.WAITING,
+              JobState.FAILED,
+              JobState.CANCELLED);
 
   private static final String EVENT =
       EventSql.append(
@@ -92,15 +97,24 @@ public final class EndAttemptSql {
 
   /** For rows found among all that run. */
   public static Sql ofSome(String ending) {
-    return sql(ending, ENDED.isFrom("j"));
+    return sql(ending, ENDED.isFrom("j"), "");
   }
 
   /** For rows known by their ids. */
   static Sql ofKnown(String ending) {
-    return sql(ending, FenceSql.isRunning("j"));
+    return ofKnown(ending, "");
   }
 
-  private static Sql sql(String ending, String running) {
+  /**
+   * The same.
+   *
+   * @param also further assignments, each after a comma
+   */
+  public static Sql ofKnown(String ending, String also) {
+    return sql(ending, FenceSql.isRunning("j"), also);
+  }
+
+  private static Sql sql(String ending, String running, String also) {
     return Sql.of(
         WRITE,
         "ending",
@@ -111,6 +125,8 @@ public final class EndAttemptSql {
         Transition.isIn("e.next", JobState.TERMINAL),
         "running",
         running,
+        "also",
+        also,
         "event",
         EVENT,
         "worker",
@@ -122,7 +138,7 @@ public final class EndAttemptSql {
    * was lost; it then finds no running row, but its own ending, and that is no lost lease. An
    * ending with a failure is not the worker's own: Reap and Undelivered release and snooze, too.
    */
-  static Set<Lease> before(Connection connection, List<Lease> leases, AttemptOutcome outcome)
+  public static Set<Lease> before(Connection connection, List<Lease> leases, AttemptOutcome outcome)
       throws SQLException {
     return new HashSet<>(
         SETTLED_BEFORE

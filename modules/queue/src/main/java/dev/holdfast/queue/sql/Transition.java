@@ -72,12 +72,16 @@ public final class Transition {
   }
 
   /**
-   * The assignments that move a job {@code j}.
+   * The assignments that move a job {@code j}; one that waited then waits for nothing.
    *
    * @param next an expression that is one of the states this leads to
    */
   public String set(String next) {
-    return "state = %1$s, unique_states = holdfast.unique_after(j.unique_states, %1$s)"
-        .formatted(next);
+    return "state = %1$s, unique_states = holdfast.unique_after(j.unique_states, %1$s)%2$s"
+        .formatted(
+            next,
+            from.contains(JobState.WAITING)
+                ? ", wait_sort = NULL, wake_at = NULL, wait = NULL"
+                : "");
   }
 }

@@ -15,6 +15,8 @@ CREATE DOMAIN holdfast.job_state AS text CHECK (VALUE IN
 CREATE DOMAIN holdfast.job_priority AS smallint CHECK (VALUE BETWEEN 0 AND 9);
 CREATE DOMAIN holdfast.percent AS smallint CHECK (VALUE BETWEEN 0 AND 100);
 CREATE DOMAIN holdfast.counter AS integer CHECK (VALUE >= 0);
+CREATE DOMAIN holdfast.wait_sort AS text CHECK (VALUE IN
+  ('SLEEP', 'SIGNAL', 'APPROVAL', 'CHILDREN'));
 CREATE DOMAIN holdfast.failure_policy AS text CHECK (VALUE IN ('CANCEL', 'FAIL', 'RUN'));
 
 -- The states, as bits, in which a unique key is still held after a job became next: all or none. The
@@ -106,8 +108,15 @@ CREATE TABLE holdfast.job (
   concurrency_limit    integer,
 
   parent_id            uuid,
+  -- The id under which the parent's handler has started this job: the parent may wait for it.
+  started_as           text,
   -- What becomes of a job that waits for others when one of them fails.
   when_dependency_fails holdfast.failure_policy,
+  -- What a job waits for whose handler has suspended it: null while it waits for jobs that it depends
+  -- on, and in every other state. When the wait is over by itself, and the rest of what it is.
+  wait_sort            holdfast.wait_sort,
+  wake_at              timestamptz,
+  wait                 jsonb,
   -- What a job brings along for its worker besides the payload: assetId, partitionKey, resources,
   -- traceparent and tags. Null for nearly all jobs.
   attributes           jsonb,
@@ -149,9 +158,25 @@ CREATE INDEX job_running_keyed ON holdfast.job (queue, concurrency_key, tenant)
 -- Promote, and the probe of an idle queue: the next retry that is due.
 CREATE INDEX job_retrying ON holdfast.job (queue, run_at)
   WHERE state = 'RETRYING';
--- Unblock, and the probe of an idle queue: jobs that wait for others.
+-- Lists and counts of waiting jobs.
 CREATE INDEX job_waiting ON holdfast.job (queue)
   WHERE state = 'WAITING';
+-- Unblock, and the probe of an idle queue: jobs that wait for others. Not those that sleep or wait for
+-- a signal, of which there may be a million.
+CREATE INDEX job_waiting_for_jobs ON holdfast.job (queue)
+  WHERE state = 'WAITING' AND (wait_sort IS NULL OR wait_sort = 'CHILDREN');
+-- Wake, and the probe of an idle queue: the next wait that is over by itself.
+CREATE INDEX job_waking ON holdfast.job (queue, wake_at)
+  WHERE wake_at IS NOT NULL;
+-- The inbox: jobs that ask somebody.
+CREATE INDEX job_asking ON holdfast.job (created_at, id)
+  WHERE wait_sort = 'APPROVAL';
+-- The end of a child: whether its parent has others that have not ended.
+CREATE INDEX job_unfinished_child ON holdfast.job (parent_id, started_as)
+  WHERE started_as IS NOT NULL AND finished_at IS NULL;
+-- The end of a child, too: whether one has failed for which the parent does not wait any longer.
+CREATE INDEX job_failed_child ON holdfast.job (parent_id, started_as)
+  WHERE started_as IS NOT NULL AND state IN ('FAILED', 'CANCELLED');
 -- Workers ask twice a second which of their jobs were cancelled.
 CREATE INDEX job_cancelling ON holdfast.job (worker_id)
   WHERE state = 'RUNNING' AND cancel_requested_at IS NOT NULL;
@@ -210,7 +235,7 @@ CREATE TABLE holdfast.attempt (
   failure       jsonb,
   PRIMARY KEY (job_id, attempt),
   CONSTRAINT attempt_outcome_known CHECK (outcome IN
-    ('FAILED', 'CRASHED', 'RELEASED', 'SNOOZED', 'CANCELLED'))
+    ('FAILED', 'CRASHED', 'RELEASED', 'SNOOZED', 'SUSPENDED', 'CANCELLED'))
 );
 -- Reap: what else a worker lost when it lost a job.
 CREATE INDEX attempt_crashed ON holdfast.attempt (worker_id)
@@ -249,12 +274,33 @@ CREATE TABLE holdfast.step (
   job_attempt integer     NOT NULL,
   resets      holdfast.counter NOT NULL DEFAULT 0,
   checkpoint  jsonb,
+  -- How a wait has ended; null for a step that is none.
+  ended       jsonb,
   patch       bytea,
   started_at  timestamptz NOT NULL,
   finished_at timestamptz,
   PRIMARY KEY (job_id, step_id),
   CONSTRAINT step_state_known CHECK (state IN ('RUNNING', 'DONE', 'FAILED', 'INTERRUPTED'))
 );
+
+-- What was sent to jobs, by name and in the order in which it came. What a wait has taken stays, so that
+-- a signal that is sent again under its key is known.
+CREATE TABLE holdfast.signal (
+  job_id   uuid        NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  -- That of its event in the timeline.
+  number   integer     NOT NULL,
+  name     text        NOT NULL,
+  payload  jsonb       NOT NULL,
+  key      text,
+  sent_by  text        NOT NULL,
+  sent_at  timestamptz NOT NULL,
+  -- The wait that has taken it; null while it is in the mailbox.
+  taken_by text,
+  PRIMARY KEY (job_id, number)
+);
+-- A signal that is sent again under its key.
+CREATE UNIQUE INDEX signal_key ON holdfast.signal (job_id, key)
+  WHERE key IS NOT NULL;
 
 -- What operators have asked of jobs. A row lasts as long as something is asked.
 CREATE TABLE holdfast.job_command (

@@ -132,6 +132,7 @@ public final class TaskRefusals {
       case CRASHED -> TIMED_OUT;
       case RELEASED ->
           failure == null ? "the attempt was released and the task requeued" : TIMED_OUT;
+      case SUSPENDED -> "its handler waits, and the attempt has ended";
       case CANCELLED -> "the task was cancelled";
       case RUNNING, SUCCEEDED -> "the attempt has ended already";
     };

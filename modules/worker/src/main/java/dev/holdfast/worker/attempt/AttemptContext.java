@@ -4,21 +4,38 @@ import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.job.EventType;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.PayloadType;
+import dev.holdfast.model.wait.ChildEnd;
+import dev.holdfast.model.wait.Question;
+import dev.holdfast.model.wait.Wait;
+import dev.holdfast.model.wait.WaitEnd;
+import dev.holdfast.worker.handler.Approval;
 import dev.holdfast.worker.handler.Attachment;
 import dev.holdfast.worker.handler.CancelledException;
+import dev.holdfast.worker.handler.Child;
+import dev.holdfast.worker.handler.ChildFailedException;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.steps.Budgets;
 import dev.holdfast.worker.steps.Journal;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,13 +49,19 @@ final class AttemptContext implements JobContext {
   private final AttemptFiles files;
   private final AttemptSteps steps;
   private final CodeSteps codeSteps;
+  private final AttemptWaits waits;
   private final Runnable lost;
 
   /**
    * @param lost called when an answer says that the lease is lost
    */
   AttemptContext(
-      LeasedJob job, AttemptServices services, StopSignal stop, LongSupplier nanos, Runnable lost) {
+      LeasedJob job,
+      AttemptServices services,
+      StopSignal stop,
+      HandlerThread thread,
+      LongSupplier nanos,
+      Runnable lost) {
     this.job = job;
     this.codec = services.codec();
     this.grace = services.options().timings().cancelGrace();
@@ -59,6 +82,7 @@ final class AttemptContext implements JobContext {
             services,
             new Journal(job.lease(), codec, reports::write, services.metrics()));
     this.codeSteps = new CodeSteps(codec, steps);
+    this.waits = new AttemptWaits(job, services.source(), steps, reports, stop, thread, lost);
   }
 
   AttemptReports reports() {
@@ -111,6 +135,7 @@ final class AttemptContext implements JobContext {
 
   @Override
   public void event(String type, Object data) {
+    waits.checkNotSuspended();
     steps.alive();
     reports.write(
         new Report.Event(
@@ -151,6 +176,7 @@ final class AttemptContext implements JobContext {
   @Override
   public <T extends @Nullable Object> T step(
       String id, PayloadType<T> result, @Nullable Budgets own, Callable<T> body) {
+    waits.beforeStep(id);
     checkCancelled();
     try {
       return codeSteps.run(id, result, own == null ? steps.budgets() : own, body);
@@ -171,8 +197,103 @@ final class AttemptContext implements JobContext {
     return steps;
   }
 
+  // ---- waits
+
+  @Override
+  public void sleep(String id, Duration time) {
+    waits.await(new Wait.Sleep(id, time));
+  }
+
+  @Override
+  public void sleepUntil(String id, Instant until) {
+    waits.await(new Wait.SleepUntil(id, until));
+  }
+
+  @Override
+  public <T> Optional<T> await(
+      String id, String signal, PayloadType<T> type, @Nullable Duration within) {
+    AttemptWaits.Over over = waits.await(new Wait.ForSignal(id, signal, within));
+    Json payload = over.payload();
+    return over.end().outcome() == WaitEnd.Outcome.TIMEOUT || payload == null
+        ? Optional.empty()
+        : Optional.of(codec.decode(payload, type));
+  }
+
+  @Override
+  public Approval approve(String id, Question question) {
+    WaitEnd end = waits.await(new Wait.ForApproval(id, question)).end();
+    if (end.outcome() == WaitEnd.Outcome.TIMEOUT) {
+      throw FailedException.of(
+          FailureCategory.TIMEOUT,
+          Failure.NOT_DECIDED,
+          "nobody has decided '%s' in time: %s".formatted(id, question.text()));
+    }
+    return new Approval(
+        end.outcome() == WaitEnd.Outcome.APPROVED,
+        end.by(),
+        end.at(),
+        end.comment() == null ? "" : end.comment());
+  }
+
+  @Override
+  public List<Child> spawn(String id, List<Job> jobs) {
+    return waits.start(id, jobs);
+  }
+
+  @Override
+  public List<ChildEnd> join(String id, Collection<Child> children, Join how) {
+    List<Child> all = List.copyOf(children);
+    if (!all.isEmpty()) {
+      waits.await(new Wait.ForChildren(id, startedAs(all), false, how == Join.FAIL_FAST, null));
+    }
+    List<ChildEnd> ends = waits.ends(all);
+    if (how == Join.FAIL_FAST) {
+      ends.stream()
+          .filter(each -> each.state() != JobState.SUCCEEDED)
+          .min(Comparator.comparing(each -> each.state() == JobState.FAILED ? 0 : 1))
+          .ifPresent(
+              failed -> {
+                throw new ChildFailedException(failed);
+              });
+    }
+    return ends;
+  }
+
+  @Override
+  public ChildEnd any(String id, Collection<Child> children) {
+    List<Child> all = List.copyOf(children);
+    WaitEnd end = waits.await(new Wait.ForChildren(id, startedAs(all), true, false, null)).end();
+    return waits.ends(all.stream().filter(each -> each.id().equals(end.job())).toList()).getFirst();
+  }
+
+  @Override
+  public <I, R> List<R> map(
+      String id, Collection<I> items, Function<I, Job> job, PayloadType<R> type) {
+    List<Child> children = spawn(id, items.stream().map(job).toList());
+    return join(id + ":join", children, Join.FAIL_FAST).stream()
+        .map(each -> decoded(each.result(), type))
+        .toList();
+  }
+
+  @SuppressWarnings("NullAway") // A job without a result has none to decode.
+  private <R> R decoded(@Nullable Json result, PayloadType<R> type) {
+    return result == null ? null : codec.decode(result, type);
+  }
+
+  private static List<String> startedAs(List<Child> children) {
+    return children.stream().map(Child::startedAs).distinct().toList();
+  }
+
+  AttemptWaits waits() {
+    return waits;
+  }
+
   /** Whether the handler, which has just ended, is to be called again. */
   boolean beginsAgain() {
-    return codeSteps.beginsAgain() && !stop.isSet();
+    boolean again = codeSteps.beginsAgain() && !stop.isSet();
+    if (again) {
+      waits.beginAgain();
+    }
+    return again;
   }
 }

@@ -36,8 +36,8 @@ public final class AttemptExecutor {
   final LeasedJob job;
   final @Nullable Kind<?> kind;
   final StopSignal stop;
-  final AttemptContext context;
   final HandlerThread thread = new HandlerThread();
+  final AttemptContext context;
   private final long claimedAt;
   private final AtomicBoolean ended = new AtomicBoolean();
   private final AtomicBoolean checkingIfLost = new AtomicBoolean();
@@ -57,7 +57,7 @@ public final class AttemptExecutor {
     this.leaseFrom = claimedAt;
     this.services = services;
     this.stop = new StopSignal(job.lease());
-    this.context = new AttemptContext(job, services, stop, System::nanoTime, this::lost);
+    this.context = new AttemptContext(job, services, stop, thread, System::nanoTime, this::lost);
   }
 
   // ---- start: a slot and a thread
@@ -156,6 +156,10 @@ public final class AttemptExecutor {
               .on(known, stop.reason());
       if (settlement.isPresent()) {
         settle(settlement.get());
+      } else if (known instanceof Outcome.Suspended) {
+        services.cleaner().drop(context.files());
+        giveBack();
+        services.log().suspended(this);
       } else {
         finish(null, known instanceof Outcome.SettledItself ? Ack.ACCEPTED : Ack.LEASE_LOST);
       }
@@ -208,10 +212,14 @@ public final class AttemptExecutor {
   private void finish(@Nullable Settlement settlement, Ack ack) {
     // Counted before the slot is free: after a wait for the last job the metrics have it.
     services.log().count(this, settlement, ack);
-    services.watchdog().forget(this);
-    services.slots().remove(this);
+    giveBack();
     services.cleaner().clean(context.files(), settlement, ack);
     services.log().ended(this, settlement, ack);
+  }
+
+  private void giveBack() {
+    services.watchdog().forget(this);
+    services.slots().remove(this);
   }
 
   // ---- stopped, lost, abandoned: by other threads
@@ -243,7 +251,7 @@ public final class AttemptExecutor {
    * which is checked on another thread.
    */
   public void lost() {
-    if (isEnded()) {
+    if (isEnded() || context.waits().mayBeSuspended()) {
       return;
     }
     if (!context.reports().isSettling()) {

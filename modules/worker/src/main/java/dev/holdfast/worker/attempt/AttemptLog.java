@@ -89,6 +89,11 @@ public final class AttemptLog {
     }
   }
 
+  void suspended(AttemptExecutor attempt) {
+    log.debug("{} {} waits", attempt.job().kind(), attempt.lease());
+    tell(listener -> listener.suspended(attempt.job()));
+  }
+
   private void tell(Consumer<JobListener> what) {
     for (JobListener listener : listeners) {
       try {

@@ -105,7 +105,7 @@ final class AttemptSteps implements JobSteps {
       throw new IllegalStateException("a job has at most %,d steps".formatted(Limits.STEPS));
     }
     return new StepStatus(
-        id, last + 1, StepState.FAILED, 0, 0, null, null, Instant.EPOCH, null, null);
+        id, last + 1, StepState.FAILED, 0, 0, null, null, Instant.EPOCH, null, null, null);
   }
 
   synchronized boolean isBefore(String id, StepStatus step) {

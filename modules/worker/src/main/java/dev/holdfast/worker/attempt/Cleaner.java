@@ -29,6 +29,11 @@ final class Cleaner {
     }
   }
 
+  /** After an attempt that another one continues. */
+  void drop(AttemptFiles files) {
+    clean(files, null, Ack.LEASE_LOST);
+  }
+
   private static void cleanNow(AttemptFiles files, @Nullable Settlement settlement, Ack ack) {
     if (ack == Ack.LEASE_LOST) {
       files.dropped();

@@ -44,6 +44,12 @@ final class HandlerCall {
   }
 
   Outcome outcome() {
+    Outcome outcome = ended();
+    // Whatever the handler did when it was left.
+    return context.waits().isSuspended() ? new Outcome.Suspended() : outcome;
+  }
+
+  private Outcome ended() {
     try {
       return attempt.kind == null ? withoutHandler() : handled(attempt.kind);
     } catch (Throwable thrown) {

@@ -24,6 +24,11 @@ final class HandlerThread {
     }
   }
 
+  /** Whether the calling thread is the one that runs the handler. */
+  synchronized boolean isCurrent() {
+    return thread == Thread.currentThread();
+  }
+
   /** Whether the handler runs, abandoned or not. */
   synchronized boolean isRunning() {
     return thread != null;

@@ -6,6 +6,7 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.worker.handler.ChildFailedException;
 import dev.holdfast.worker.handler.SnoozeException;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
@@ -17,6 +18,9 @@ sealed interface Outcome {
 
   /** Already settled, in a transaction of the handler's own that is known to have committed. */
   record SettledItself() implements Outcome {}
+
+  /** It waits for something: its attempt has ended, and a later one continues. */
+  record Suspended() implements Outcome {}
 
   record Failed(Failure failure, @Nullable Duration retryAfter) implements Outcome {}
 
@@ -35,6 +39,9 @@ sealed interface Outcome {
   static Outcome thrown(Throwable thrown) {
     return switch (thrown) {
       case SnoozeException snooze -> new Snoozed(snooze.delay());
+      // Another attempt would find the same.
+      case ChildFailedException child ->
+          new Failed(Failure.from(child).withCode(Failure.CHILD_FAILED), null);
       case FailedException failed -> new Failed(Failure.from(failed), failed.retryAfter());
       // Only the report about the work was wrong: the work itself may succeed the next time.
       case RefusedException wrong

@@ -27,6 +27,7 @@ record SettlementPolicy(
     Lease lease = job.lease();
     return switch (outcome) {
       case Outcome.SettledItself() -> Optional.empty();
+      case Outcome.Suspended() -> Optional.empty();
       case Outcome.LostBeforeItBegan() -> Optional.empty();
       case Outcome.Succeeded(var result) ->
           stop instanceof StopReason.LeaseLost

@@ -3,14 +3,21 @@ package dev.holdfast.worker.handler;
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.PayloadType;
+import dev.holdfast.model.wait.ChildEnd;
+import dev.holdfast.model.wait.Question;
 import dev.holdfast.worker.steps.Budgets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What a handler knows about its attempt, and how it talks back. Safe to use from any thread. */
@@ -151,6 +158,97 @@ public interface JobContext {
   interface Work {
     void run() throws Exception;
   }
+
+  /**
+   * Waits for a time, by the database's clock. The job holds nothing meanwhile: no slot, no lease,
+   * no thread. When the time is over a worker calls the handler again, from its first line; what it
+   * has done in steps is not done again, and this returns. So what a handler does outside of steps
+   * should bear to be done again after each wait.
+   *
+   * <p>It does so by an error that ends the handler: one that catches all that is thrown does not
+   * stop it. Waits are for the handler itself, and neither for steps nor for threads of its own.
+   *
+   * @param id of this wait in this job, one of the ids of its steps
+   */
+  void sleep(String id, Duration time);
+
+  /** The same until a moment; one that has passed is no wait. */
+  void sleepUntil(String id, Instant until);
+
+  /**
+   * Waits for a signal of this name, without a bound in time, and returns what was sent with it.
+   * The signal may have come before. Of several the first one that no wait has taken is taken.
+   */
+  default <T> T await(String name, Class<T> type) {
+    return await(name, name, PayloadType.of(type), null).orElseThrow();
+  }
+
+  /** The same for so long; empty when none came in time. */
+  default <T> Optional<T> await(String name, Class<T> type, Duration within) {
+    return await(name, name, PayloadType.of(type), within);
+  }
+
+  /**
+   * The same under an id of its own, for handlers that wait for several signals of one name.
+   *
+   * @param signal its name
+   * @param within null without a bound in time
+   */
+  <T> Optional<T> await(String id, String signal, PayloadType<T> type, @Nullable Duration within);
+
+  /**
+   * Asks a person, and waits for the decision. Fails the job if the question says so and nobody has
+   * decided in time.
+   */
+  Approval approve(String id, Question question);
+
+  /**
+   * Starts a job, once, however often the handler is called. It belongs to the tenant, the
+   * workspace and the run of this one, and has its queue and its priority if it has none of its
+   * own; cancelling this one cancels it too.
+   *
+   * @param id under which it is started, one of the ids of the steps
+   */
+  default Child spawn(String id, Job job) {
+    return spawn(id, List.of(job)).getFirst();
+  }
+
+  /** The same for many. What is started under an id must follow from the payload and from steps. */
+  List<Child> spawn(String id, List<Job> jobs);
+
+  /**
+   * Waits until all of these have ended, and returns how, in their order. Throws {@link
+   * ChildFailedException} as soon as one has not succeeded; the others are cancelled.
+   */
+  default List<ChildEnd> join(String id, Collection<Child> children) {
+    return join(id, children, Join.FAIL_FAST);
+  }
+
+  /** The same, and what becomes of it when one does not succeed. */
+  List<ChildEnd> join(String id, Collection<Child> children, Join how);
+
+  /** What a wait for several jobs makes of one that does not succeed. */
+  enum Join {
+    /** Cancels the others, and throws. */
+    FAIL_FAST,
+    /** Waits for the others as well. */
+    COLLECT
+  }
+
+  /** Waits until one of these has ended, and returns the one that did so first. */
+  ChildEnd any(String id, Collection<Child> children);
+
+  /**
+   * Starts a job for each item, waits until all have succeeded, and returns their results in the
+   * order of the items. Fails as soon as one has not succeeded; the others are cancelled.
+   */
+  default <I, R> List<R> map(
+      String id, Collection<I> items, Function<I, Job> job, Class<R> result) {
+    return map(id, items, job, PayloadType.of(result));
+  }
+
+  /** The same for results whose type has parameters. */
+  <I, R> List<R> map(String id, Collection<I> items, Function<I, Job> job, PayloadType<R> result);
 
   /** A sign of life of the running step: cheap, and good to give wherever it makes headway. */
   void alive();

@@ -18,6 +18,9 @@ public interface JobListener {
    */
   default void settled(LeasedJob job, Settlement settlement, Ack ack) {}
 
+  /** The handler waits for something, and its attempt has ended; another one will continue. */
+  default void suspended(LeasedJob job) {}
+
   /** The attempt lost its lease and had nothing to settle. */
   default void lost(LeasedJob job) {}
 }

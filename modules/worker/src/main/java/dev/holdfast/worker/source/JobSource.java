@@ -12,8 +12,13 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Subscription;
+import dev.holdfast.model.wait.ChildEnd;
+import dev.holdfast.model.wait.Children;
+import dev.holdfast.model.wait.Suspension;
+import dev.holdfast.model.wait.WaitAnswer;
 import dev.holdfast.worker.handler.UnknownKind;
 import java.time.Duration;
 import java.util.Collection;
@@ -74,6 +79,26 @@ public interface JobSource {
 
   /** One answer per settlement, in their order. */
   List<Ack> settle(List<Settlement> settlements);
+
+  /** Ends the attempt, whose handler waits for something, unless that is there already. */
+  default WaitAnswer suspend(Suspension suspension) {
+    throw noWaits();
+  }
+
+  /** Enqueues jobs that the handler starts, or a part of them, if the attempt holds the job. */
+  default Ack startChildren(Children children) {
+    throw noWaits();
+  }
+
+  /** How these jobs have ended that the job has started, in their order. */
+  default List<ChildEnd> children(Lease lease, List<JobId> jobs) {
+    throw noWaits();
+  }
+
+  private static UnsupportedOperationException noWaits() {
+    return new UnsupportedOperationException(
+        "with this job source handlers can run steps, and not wait");
+  }
 
   /** Whether this attempt has succeeded, by a settle in the handler's own transaction. */
   boolean succeeded(Lease lease);

@@ -1,0 +1,148 @@
+package dev.holdfast.queue.wait;
+
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.maintenance.Unblock;
+import dev.holdfast.queue.notify.QueueNotifier;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Frees at once what waits for a job that has ended: jobs that depend on it, and its parent. On a
+ * thread of its own and after the commit, so that no settle pays for it; all that end while it is
+ * busy are looked at together, and only if any job waits for others at all. What is missed, because
+ * the process dies in between, is found by an idle worker or a sweep.
+ */
+public final class EndedJobs implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(EndedJobs.class);
+
+  /** Of more than these at once, the rest is left to workers that are idle and to sweeps. */
+  private static final int MOST = 10_000;
+
+  /** While no job waits for others, it is asked so rarely. */
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  private static final Sql ANY_WAITS =
+      Sql.of(
+          """
+          SELECT w.queue FROM holdfast.job w
+           WHERE w.state = 'WAITING' AND (w.wait_sort IS NULL OR w.wait_sort = 'CHILDREN')
+           ORDER BY w.queue
+           LIMIT 1
+          """);
+
+  private final Database database;
+  private final QueueNotifier notifier;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private List<JobId> ended = new ArrayList<>();
+  private boolean closed;
+  private volatile boolean nobodyWaited;
+  private @Nullable Thread looking;
+
+  public EndedJobs(Database database, QueueNotifier notifier) {
+    this.database = database;
+    this.notifier = notifier;
+  }
+
+  /** Called after the commit. Some of the jobs may not have ended. */
+  public void add(Collection<JobId> jobs) {
+    if (jobs.isEmpty()) {
+      return;
+    }
+    lock.lock();
+    try {
+      if (closed || ended.size() >= MOST) {
+        return;
+      }
+      ended.addAll(jobs);
+      if (looking == null) {
+        looking = Thread.ofPlatform().daemon().name("holdfast-ended-jobs").start(this::look);
+      }
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void look() {
+    List<JobId> next;
+    while ((next = next()) != null) {
+      try {
+        free(next);
+      } catch (RuntimeException e) {
+        log.debug("could not look for jobs that wait: workers and sweeps will find them", e);
+      }
+    }
+  }
+
+  private void free(List<JobId> jobs) {
+    nobodyWaited = !database.run("anyWaits", connection -> ANY_WAITS.on(connection).found());
+    if (nobodyWaited) {
+      return;
+    }
+    Set<String> queues = new HashSet<>(WakeParents.ofEnded(database, jobs));
+    queues.addAll(Unblock.dependingOn(database, jobs));
+    notifier.send(queues);
+  }
+
+  private @Nullable List<JobId> next() {
+    lock.lock();
+    try {
+      long pause = nobodyWaited ? PAUSE_NANOS : 0;
+      while (!closed && pause > 0) {
+        pause = awaitNanos(pause);
+      }
+      while (ended.isEmpty()) {
+        if (closed) {
+          return null;
+        }
+        changed.awaitUninterruptibly();
+      }
+      List<JobId> jobs = ended;
+      ended = new ArrayList<>();
+      return jobs;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private long awaitNanos(long pause) {
+    try {
+      return changed.awaitNanos(pause);
+    } catch (InterruptedException nobodyDoes) {
+      return 0;
+    }
+  }
+
+  /** Looks at those that have ended by now, for a while. */
+  @Override
+  public void close() {
+    Thread thread;
+    lock.lock();
+    try {
+      closed = true;
+      changed.signal();
+      thread = looking;
+    } finally {
+      lock.unlock();
+    }
+    try {
+      if (thread != null) {
+        thread.join(TimeUnit.SECONDS.toMillis(5));
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
