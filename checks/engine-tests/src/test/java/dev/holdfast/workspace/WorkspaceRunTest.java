@@ -55,8 +55,8 @@ class WorkspaceRunTest extends WorkspaceRunFixture {
 
   @Test
   void timeouts_of_the_program_do_not_count_clone_and_diff() throws Exception {
-    slowGit(4);
-    budgets = new Budgets(3, Duration.ofSeconds(3), Duration.ofSeconds(3), 2, 1);
+    slowGit(12);
+    budgets = new Budgets(3, Duration.ofSeconds(10), Duration.ofSeconds(10), 2, 1);
     assertThat(run("one", "echo $HOLDFAST_STEP_INDEX >> log").steps()).isEqualTo(STEPS);
     assertThat(folder.resolve("clone")).exists();
     assertThat(folder.resolve("diff")).exists();
