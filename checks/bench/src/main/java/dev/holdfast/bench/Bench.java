@@ -23,12 +23,12 @@ import picocli.CommandLine.Option;
     description = "Measure Holdfast beside its peers and plain SQL on one PostgreSQL.",
     footer = {
       "",
-      "Trials: single bulk drain drain-1ms pickup flow, and of Holdfast alone:",
+      "Trials: single bulk drain drain-1ms pickup flow, steps, and of Holdfast alone:",
       "finished snapshot heartbeat recovery processes memory keys page; only by --only:",
       "paint (with Chromium)",
       "",
       "Queues: plain db-scheduler jobrunr, graphile-worker graphile-batched pg-boss (with npm),",
-      "river (with go)"
+      "river (with go), dbos (steps)"
     })
 public final class Bench implements Callable<Integer> {
   @Option(names = "--rounds", paramLabel = "N", description = "how often each is run (default: 3)")
@@ -167,6 +167,9 @@ public final class Bench implements Callable<Integer> {
       }
       contenders.addAll(peers.start(this::wantsQueue));
       shared(trials, contenders);
+      if (wants("steps")) {
+        steps(new StepTrials(meter, holdfast), holdfast, server);
+      }
       Map<String, Callable<List<Sample>>> own = new LinkedHashMap<>();
       own.putAll(new OwnTrials(holdfast, meter, jobs, finished).all());
       own.putAll(new KeyTrials(holdfast, meter, jobs).all());
@@ -212,6 +215,24 @@ public final class Bench implements Callable<Integer> {
           }
         }
       }
+    }
+  }
+
+  private void steps(StepTrials trials, HoldfastContender holdfast, Target server)
+      throws Exception {
+    List<StepTrials.Durable> all = new ArrayList<>();
+    all.add(new HoldfastSteps(holdfast));
+    try {
+      if (wantsQueue("dbos")) {
+        all.add(new DbosSteps(server.fresh("holdfast_bench_dbos")));
+      }
+      for (int round = 1 - warmUp; round <= rounds; round++) {
+        for (StepTrials.Durable durable : all) {
+          say("steps", durable.name(), round, trials.run(durable));
+        }
+      }
+    } finally {
+      all.forEach(StepTrials.Durable::close);
     }
   }
 
