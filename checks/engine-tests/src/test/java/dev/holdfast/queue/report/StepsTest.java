@@ -211,6 +211,165 @@ public class StepsTest extends QueueFixture {
     assertRefused(Refusal.BAD_LIMIT, () -> tell(told(lease, 1_001, StepState.RUNNING, 1)));
   }
 
+  // ---- short steps
+
+  private static Report.Step brief(Lease lease, int index) {
+    return brief(lease, index, 1);
+  }
+
+  private static Report.Step brief(Lease lease, int index, int attempt) {
+    return Report.Step.done(
+        lease,
+        "step-" + index,
+        index,
+        attempt,
+        new Json("{\"made\": " + index + "}"),
+        Duration.ofMillis(250));
+  }
+
+  private long storedEvents(Lease lease) {
+    return db.count("SELECT count(*) FROM holdfast.event WHERE job_id = ?", lease.job().value());
+  }
+
+  @Test
+  void a_step_that_is_reported_once_is_one_row_and_the_timeline_has_its_start_and_its_end() {
+    Lease lease = running();
+    assertThat(tell(brief(lease, 1))).isEqualTo(Ack.ACCEPTED);
+    assertThat(tell(brief(lease, 2))).isEqualTo(Ack.ACCEPTED);
+    assertThat(storedEvents(lease)).isZero();
+    List<JobEvent> timeline = queries.timeline(lease.job());
+    assertThat(timeline)
+        .extracting(JobEvent::type)
+        .containsExactly(
+            EventType.CREATED,
+            EventType.PROCESSING,
+            EventType.STEP_STARTED,
+            EventType.STEP_FINISHED,
+            EventType.STEP_STARTED,
+            EventType.STEP_FINISHED);
+    assertThat(timeline).extracting(JobEvent::number).containsExactly(1, 2, 3, 4, 5, 6);
+    JobEvent started = timeline.get(4);
+    JobEvent finished = timeline.get(5);
+    assertThat(started.data())
+        .isEqualTo(new Json("{\"stepId\": \"step-2\", \"attempt\": 1, \"stepIndex\": 2}"));
+    assertThat(finished.data().text())
+        .contains(
+            "\"stepId\": \"step-2\"", "\"attempt\": 1", "\"stepIndex\": 2", "\"seconds\": 0.250")
+        .contains("\"startedAt\": \"" + started.at());
+    assertThat(Duration.between(started.at(), finished.at()))
+        .isBetween(Duration.ofMillis(249), Duration.ofMillis(251));
+    StepStatus step = queries.steps(lease.job()).getLast();
+    assertThat(step.isDone()).isTrue();
+    assertThat(step.attempt()).isEqualTo(1);
+    assertThat(step.checkpoint()).isEqualTo(new Json("{\"made\": 2}"));
+    assertThat(step.startedAt()).isEqualTo(started.at());
+    assertThat(step.finishedAt()).isEqualTo(finished.at());
+  }
+
+  @Test
+  void a_short_report_that_is_repeated_changes_nothing() {
+    Lease lease = running();
+    tell(brief(lease, 1));
+    List<JobEvent> before = queries.timeline(lease.job());
+    for (int i = 0; i < 2; i++) {
+      assertThat(tell(brief(lease, 1))).isEqualTo(Ack.ACCEPTED);
+      assertThat(queries.timeline(lease.job())).isEqualTo(before);
+    }
+    assertThat(tell(told(lease, 1, StepState.RUNNING, 1, EventType.STEP_STARTED)))
+        .isEqualTo(Ack.ACCEPTED);
+    assertThat(queries.timeline(lease.job())).isEqualTo(before);
+    assertThat(queries.steps(lease.job()).getFirst().isDone()).isTrue();
+  }
+
+  @Test
+  void a_short_step_that_runs_again_keeps_its_events() {
+    Lease lease = running();
+    tell(brief(lease, 1));
+    tell(brief(lease, 2));
+    List<JobEvent> before = queries.timeline(lease.job());
+    tell(told(lease, 2, StepState.RUNNING, 2, EventType.STEP_STARTED));
+    assertThat(queries.timeline(lease.job()))
+        .startsWith(before.toArray(JobEvent[]::new))
+        .hasSize(7);
+    assertThat(queries.steps(lease.job()).getLast().state()).isEqualTo(StepState.RUNNING);
+    tell(brief(lease, 2, 3));
+    assertThat(events(lease.job())).endsWith(EventType.STEP_STARTED, EventType.STEP_FINISHED);
+    assertThat(queries.timeline(lease.job()).stream().map(JobEvent::number).toList())
+        .isEqualTo(IntStream.rangeClosed(1, 9).boxed().toList());
+  }
+
+  @Test
+  void a_reset_keeps_the_events_of_the_short_steps_it_drops() {
+    Lease lease = running();
+    for (int step = 1; step <= 3; step++) {
+      tell(brief(lease, step));
+    }
+    List<JobEvent> before = queries.timeline(lease.job());
+    tell(
+        new Report.Step(
+            lease, "step-2", 2, StepState.RUNNING, 2, false, null, null, 2, null, List.of()));
+    assertThat(queries.timeline(lease.job())).isEqualTo(before);
+    assertThat(queries.steps(lease.job()))
+        .extracting(StepStatus::state)
+        .containsExactly(StepState.DONE, StepState.RUNNING, StepState.FAILED);
+  }
+
+  @Test
+  void steps_of_many_jobs_are_written_together_and_each_report_has_its_answer() {
+    Lease one = running();
+    Lease two = running();
+    Lease lost = running();
+    reap(lost);
+    Report.Progress half = new Report.Progress(one, 50, null);
+    List<Ack> acks =
+        queue.report(
+            List.of(
+                brief(one, 1),
+                brief(lost, 1),
+                half,
+                told(two, 1, StepState.RUNNING, 1, EventType.STEP_STARTED),
+                brief(one, 2),
+                told(two, 1, StepState.DONE, 1, EventType.STEP_FINISHED)));
+    assertThat(acks)
+        .containsExactly(
+            Ack.ACCEPTED, Ack.LEASE_LOST, Ack.ACCEPTED, Ack.ACCEPTED, Ack.ACCEPTED, Ack.ACCEPTED);
+    assertThat(events(one.job()))
+        .as("in the order in which they were told")
+        .endsWith(
+            EventType.STEP_STARTED,
+            EventType.STEP_FINISHED,
+            EventType.PROGRESS,
+            EventType.STEP_STARTED,
+            EventType.STEP_FINISHED);
+    assertThat(events(two.job())).endsWith(EventType.STEP_STARTED, EventType.STEP_FINISHED);
+    assertThat(queries.steps(lost.job())).isEmpty();
+  }
+
+  @Test
+  void an_attempt_that_lost_its_job_writes_no_short_step() {
+    Lease lost = running();
+    reap(lost);
+    Lease now = claimOne();
+    assertThat(tell(brief(lost, 1))).isEqualTo(Ack.LEASE_LOST);
+    assertThat(queries.steps(now.job())).isEmpty();
+  }
+
+  @Test
+  void a_job_has_at_most_a_thousand_short_steps() {
+    Lease lease = running();
+    for (int step = 1; step <= 1_000; step++) {
+      assertThat(tell(brief(lease, step))).isEqualTo(Ack.ACCEPTED);
+    }
+    assertRefused(Refusal.BAD_LIMIT, () -> tell(brief(lease, 1_001)));
+    assertRefused(
+        Refusal.BAD_LIMIT,
+        () ->
+            tell(
+                Report.Step.done(
+                    lease, "another", 1_000, 1, new Json("null"), Duration.ofMillis(1))));
+    assertThat(queries.steps(lease.job())).hasSize(1_000);
+  }
+
   private void reap(Lease lease) {
     expire(lease);
     assertThat(maintenance.reap(Duration.ZERO).requeued()).containsExactly(lease.job());

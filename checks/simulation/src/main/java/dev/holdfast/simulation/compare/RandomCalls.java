@@ -237,6 +237,15 @@ public final class RandomCalls {
     int index = 1 + random.nextInt(2);
     StepState state =
         List.of(StepState.RUNNING, StepState.DONE, StepState.FAILED).get(random.nextInt(3));
+    if (state == StepState.DONE && random.nextBoolean()) {
+      return Report.Step.done(
+          lease,
+          "step-" + index,
+          index,
+          1 + random.nextInt(2),
+          new Json("1"),
+          Duration.ofMillis(random.nextInt(900)));
+    }
     return new Report.Step(
         lease,
         "step-" + index,

@@ -9,7 +9,6 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -22,26 +21,9 @@ final class ModelReports {
     this.queue = queue;
   }
 
-  /** Progress and events first, then logs, then steps, as the queue writes them. */
+  /** What one job reports in the order of the list. */
   List<Ack> all(List<Report> reports) {
-    List<Ack> acks = new ArrayList<>(reports.stream().map(each -> Ack.LEASE_LOST).toList());
-    for (int pass = 0; pass < 3; pass++) {
-      for (int i = 0; i < reports.size(); i++) {
-        if (pass(reports.get(i)) == pass) {
-          acks.set(i, one(reports.get(i)));
-        }
-      }
-    }
-    return acks;
-  }
-
-  private static int pass(Report report) {
-    return switch (report) {
-      case Report.Progress progress -> 0;
-      case Report.Event event -> 0;
-      case Report.Log log -> 1;
-      case Report.Step step -> 2;
-    };
+    return reports.stream().map(this::one).toList();
   }
 
   private Ack one(Report report) {
@@ -94,6 +76,10 @@ final class ModelReports {
                   ? new ModelJob.StepRow(
                       row.index(), "FAILED", row.attempt(), row.jobAttempt(), row.resets(), null)
                   : row);
+    }
+    if (step.wasShort()) {
+      job.event("task.step.attempt.started");
+      job.event("task.step.attempt.finished");
     }
     step.events().forEach(entry -> job.event(entry.type()));
   }

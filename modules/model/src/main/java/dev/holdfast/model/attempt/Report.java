@@ -6,6 +6,7 @@ import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -42,12 +43,14 @@ public sealed interface Report {
 
   /**
    * A step has started, failed or finished: its row and its events, written together. A report that
-   * is sent twice takes effect once.
+   * is sent twice takes effect once. An attempt that has succeeded soon needs one report only:
+   * {@link #wasShort}.
    *
    * @param checkpoint of a step that is done
    * @param patch the changes in its workspace, of a step that is done and has one
    * @param discardFromIndex the checkpoints of this step index and all after it are deleted
    * @param handledCommand the time of the operator's command that this carries out
+   * @param took how long the attempt has run, where its start was not reported
    */
   record Step(
       Lease lease,
@@ -60,7 +63,8 @@ public sealed interface Report {
       @Nullable Patch patch,
       @Nullable Integer discardFromIndex,
       @Nullable Instant handledCommand,
-      List<Entry> events)
+      List<Entry> events,
+      @Nullable Duration took)
       implements Report {
     public Step {
       Limits.stepId(stepId);
@@ -70,7 +74,70 @@ public sealed interface Report {
       if (checkpoint != null) {
         Limits.result(checkpoint);
       }
+      if (took != null && (took.isNegative() || state == StepState.RUNNING)) {
+        throw new RefusedException(
+            Refusal.BAD_LIMIT, "an attempt has taken some time only when it has ended");
+      }
       events = List.copyOf(events);
+    }
+
+    /** Of an attempt whose start was reported. */
+    public Step(
+        Lease lease,
+        String stepId,
+        int index,
+        StepState state,
+        int attempt,
+        boolean reset,
+        @Nullable Json checkpoint,
+        @Nullable Patch patch,
+        @Nullable Integer discardFromIndex,
+        @Nullable Instant handledCommand,
+        List<Entry> events) {
+      this(
+          lease,
+          stepId,
+          index,
+          state,
+          attempt,
+          reset,
+          checkpoint,
+          patch,
+          discardFromIndex,
+          handledCommand,
+          events,
+          null);
+    }
+
+    /**
+     * The only report of a step: the timeline says from its row when it began and when it ended.
+     */
+    public static Step done(
+        Lease lease, String stepId, int index, int attempt, Json checkpoint, Duration took) {
+      return new Step(
+          lease,
+          stepId,
+          index,
+          StepState.DONE,
+          attempt,
+          false,
+          checkpoint,
+          null,
+          null,
+          null,
+          List.of(),
+          took);
+    }
+
+    /** Whether all there is to say is that it began and is done. */
+    public boolean wasShort() {
+      return state == StepState.DONE
+          && took != null
+          && events.isEmpty()
+          && !reset
+          && patch == null
+          && discardFromIndex == null
+          && handledCommand == null;
     }
 
     public Step telling(List<Entry> entries) {
@@ -85,7 +152,8 @@ public sealed interface Report {
           patch,
           discardFromIndex,
           handledCommand,
-          entries);
+          entries,
+          took);
     }
   }
 

@@ -17,6 +17,7 @@ import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.jdbc.Where;
+import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.WorkerSql;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -91,8 +92,8 @@ public final class JobReader {
           .replace("${worker}", WorkerSql.ofJob("job"));
 
   // 'created', 'processing' and 'done' have no rows of their own, unless the job succeeded and was
-  // sent back to a step (Retry). Their numbers are kept where the facts are, so the timeline reads
-  // as one list without gaps.
+  // sent back to a step (Retry); nor have the start and the end of a step that was reported once.
+  // Their numbers are kept where the facts are, so the timeline reads as one list without gaps.
   private static final Sql TIMELINE =
       Sql.of(
           """
@@ -112,8 +113,13 @@ public final class JobReader {
       UNION ALL
       SELECT event_count, 'done', attempt, finished_at, '{}'
         FROM holdfast.job WHERE id = :job AND state = 'SUCCEEDED'
+      UNION ALL
+      SELECT number, type, attempt, at, data FROM (${ofSteps}) AS of_steps
        ORDER BY number
       """,
+          "ofSteps",
+          EventSql.ofSteps(
+              "holdfast.step s WHERE s.job_id = :job AND s.finished_event_number IS NOT NULL"),
           "ofAttempt",
           WorkerSql.ofAttempt("attempt"),
           "ofJob",

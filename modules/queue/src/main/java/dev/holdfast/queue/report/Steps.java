@@ -1,20 +1,16 @@
 package dev.holdfast.queue.report;
 
-import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
-import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.EventSql;
-import dev.holdfast.queue.sql.FenceSql;
 import dev.holdfast.queue.sql.WaitEnds;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -22,65 +18,14 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 
-/** Writes how the steps of running jobs get on, fenced like every write, and reads it back. */
+/** Reads how the steps of jobs got on, and ends those that were left running. */
 public final class Steps {
-  // A report that is repeated changes nothing, however late it comes: an attempt of a step goes
-  // from RUNNING to its end, and never back over that or over an attempt that came after it.
-  private static final Sql WRITE =
-      Sql.of(
-          """
-      INSERT INTO holdfast.step AS s
-             (job_id, step_id, step_index, state, attempt, job_attempt, resets, checkpoint, patch,
-              started_at, finished_at)
-      SELECT :job, :step, :index, n.state, :stepAttempt, :attempt, :resets, :checkpoint::jsonb, :patch,
-             clock_timestamp(),
-             CASE WHEN n.state <> 'RUNNING' THEN clock_timestamp() END
-        FROM (SELECT :state::text AS state) AS n
-      ON CONFLICT (job_id, step_id) DO UPDATE
-         SET state = excluded.state, attempt = excluded.attempt, job_attempt = excluded.job_attempt,
-             resets = s.resets + excluded.resets,
-             checkpoint = excluded.checkpoint, patch = excluded.patch,
-             started_at = CASE excluded.state WHEN 'RUNNING' THEN excluded.started_at
-                                              ELSE s.started_at END,
-             finished_at = excluded.finished_at
-       WHERE (s.job_attempt, s.attempt) < (excluded.job_attempt, excluded.attempt)
-          OR ((s.job_attempt, s.attempt) = (excluded.job_attempt, excluded.attempt)
-              AND s.state = 'RUNNING' AND excluded.state <> 'RUNNING')
-      """);
-
-  private static final Sql OTHERS =
-      Sql.of("SELECT count(*) FROM holdfast.step WHERE job_id = :job AND step_id <> :step");
-
   private static final Sql CONTINUES =
       Sql.of(
           """
           SELECT coalesce(bool_and(job_attempt < :attempt), false) AS continues
             FROM holdfast.step WHERE job_id = :job
           """);
-
-  private static final Sql FORGET =
-      Sql.of(
-          """
-          UPDATE holdfast.step SET state = 'FAILED', checkpoint = NULL, ended = NULL, patch = NULL
-           WHERE job_id = :job AND step_index >= :from AND state = 'DONE'
-          """);
-
-  private static final Sql TELL =
-      Sql.of(
-          """
-          WITH entry AS (
-            SELECT * FROM unnest(:types::text[], :data::text[]) WITH ORDINALITY AS e(type, data, n)
-          ), event_inserted AS (
-            ${event}
-          )
-          UPDATE holdfast.job SET event_count = event_count + (SELECT count(*) FROM entry) WHERE id = :job
-          """,
-          "event",
-          EventSql.append(
-              "j.event_count + e.n",
-              "e.type",
-              "e.data::jsonb",
-              "holdfast.job j, entry e WHERE j.id = :job"));
 
   // Only a failure with a decision: an attempt that was stopped has not failed.
   private static final String FAILURE =
@@ -178,60 +123,6 @@ public final class Steps {
               "cut c JOIN holdfast.job j ON j.id = c.job_id"));
 
   private Steps() {}
-
-  /** In one transaction. */
-  public static Ack write(Connection connection, Report.Step step) throws SQLException {
-    Lease lease = step.lease();
-    if (!FenceSql.hold(connection, lease)) {
-      return Ack.LEASE_LOST;
-    }
-    int others =
-        OTHERS
-            .on(connection)
-            .set("job", lease.job())
-            .set("step", step.stepId())
-            .only(row -> row.getInt(1));
-    if (others >= Limits.STEPS) {
-      throw new RefusedException(
-          Refusal.BAD_LIMIT, "a job has %,d steps at most".formatted(Limits.STEPS));
-    }
-    Patch patch = step.patch();
-    int written =
-        WRITE
-            .on(connection)
-            .lease(lease)
-            .set("step", step.stepId())
-            .set("index", step.index())
-            .set("stepAttempt", step.attempt())
-            .set("resets", step.reset() ? 1 : 0)
-            .set("checkpoint", step.checkpoint())
-            .set("patch", patch == null ? null : patch.bytes())
-            .set("state", step.state().name())
-            .update();
-    if (written == 0) {
-      return Ack.ACCEPTED;
-    }
-    if (step.discardFromIndex() != null) {
-      FORGET.on(connection).set("job", lease.job()).set("from", step.discardFromIndex()).update();
-    }
-    if (step.handledCommand() != null) {
-      Commands.removeHandled(connection, lease.job(), step.handledCommand());
-    }
-    tell(connection, lease.job(), step.events());
-    return Ack.ACCEPTED;
-  }
-
-  /** The caller holds the job's row. */
-  static void tell(Connection connection, JobId job, List<Report.Entry> entries)
-      throws SQLException {
-    if (!entries.isEmpty()) {
-      TELL.on(connection)
-          .set("job", job)
-          .array("types", "text", entries, Report.Entry::type)
-          .array("data", "text", entries, Report.Entry::data)
-          .update();
-    }
-  }
 
   public static List<StepStatus> of(Connection connection, JobId job) throws SQLException {
     return OF_JOB.on(connection).set("job", job).list(Steps::status);

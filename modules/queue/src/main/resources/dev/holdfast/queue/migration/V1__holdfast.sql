@@ -279,8 +279,12 @@ CREATE TABLE holdfast.step (
   patch       bytea,
   started_at  timestamptz NOT NULL,
   finished_at timestamptz,
+  -- Of a step that was reported only once, when it was done: its entry 'finished' in the timeline has
+  -- this number, and 'started' the one before. Both are read from this row.
+  finished_event_number integer,
   PRIMARY KEY (job_id, step_id),
-  CONSTRAINT step_state_known CHECK (state IN ('RUNNING', 'DONE', 'FAILED', 'INTERRUPTED'))
+  CONSTRAINT step_state_known CHECK (state IN ('RUNNING', 'DONE', 'FAILED', 'INTERRUPTED')),
+  CONSTRAINT step_events_of_done CHECK (finished_event_number IS NULL OR state = 'DONE')
 );
 
 -- What was sent to jobs, by name and in the order in which it came. What a wait has taken stays, so that
