@@ -58,6 +58,15 @@ class StepsTest extends LibraryTest {
             .handle("ingest", Json.class, AT_ONCE, handler));
   }
 
+  /** What has run for a while, others know. */
+  private void untilRunning(JobId id, CountDownLatch begun) {
+    until(begun);
+    until(
+        () ->
+            holdfast.queries().steps(id).stream()
+                .anyMatch(step -> step.state() == StepState.RUNNING));
+  }
+
   private int runs(String step) {
     return (int) ran.stream().filter(step::equals).count();
   }
@@ -129,7 +138,7 @@ class StepsTest extends LibraryTest {
         };
     JobId id = enqueued();
     Worker first = working(handler);
-    until(stuck);
+    untilRunning(id, stuck);
     takeAway(id);
     Worker second = working(handler);
     await(id, JobState.SUCCEEDED);
@@ -154,6 +163,79 @@ class StepsTest extends LibraryTest {
     until(() -> job(id).state().isTerminal());
     assertThat(failure(id).message()).contains("id of its own");
     assertThat(runs("same")).isEqualTo(1);
+  }
+
+  @Test
+  void a_step_that_is_done_soon_is_one_row_and_a_step_that_takes_long_is_seen_to_run() {
+    CountDownLatch goOn = new CountDownLatch(1);
+    CountDownLatch begun = new CountDownLatch(1);
+    JobId id = enqueued();
+    working(
+        (payload, context) -> {
+          context.step("soon", () -> ran.add("soon"));
+          return context.step(
+              "slow",
+              String.class,
+              () -> {
+                begun.countDown();
+                goOn.await();
+                return "made";
+              });
+        });
+    untilRunning(id, begun);
+    assertThat(db.count("SELECT count(*) FROM holdfast.event")).isEqualTo(1);
+    assertThat(steps(id)).containsExactly("started", "finished", "started");
+    goOn.countDown();
+    await(id, JobState.SUCCEEDED);
+    assertThat(steps(id)).containsExactly("started", "finished", "started", "finished");
+    assertThat(db.count("SELECT count(*) FROM holdfast.event")).isEqualTo(2);
+  }
+
+  @Test
+  void what_a_step_reports_comes_between_its_start_and_its_end() {
+    JobId id = enqueued();
+    working(
+        (payload, context) -> {
+          context.step("one", () -> context.progress(50, "half"));
+          context.step("two", () -> context.event("halved", "by two"));
+          return null;
+        });
+    await(id, JobState.SUCCEEDED);
+    assertThat(timeline(id))
+        .containsSubsequence(
+            EventType.STEP_STARTED,
+            EventType.PROGRESS,
+            EventType.STEP_FINISHED,
+            EventType.STEP_STARTED,
+            "halved",
+            EventType.STEP_FINISHED);
+  }
+
+  @Test
+  void a_step_whose_worker_died_before_it_was_reported_runs_again_and_uses_no_budget() {
+    JobId id = enqueued();
+    working(
+        new Budgets(1, LONG, LONG, 2, 0),
+        (payload, context) -> {
+          context.step("first", () -> ran.add("first"));
+          context.step(
+              "second",
+              () -> {
+                ran.add("second");
+                if (runs("second") == 1) {
+                  takeAway(id);
+                  new CountDownLatch(1).await();
+                }
+              });
+          return "made";
+        });
+    await(id, JobState.SUCCEEDED);
+    assertThat(ran).containsExactly("first", "second", "second");
+    assertThat(holdfast.queries().steps(id))
+        .extracting(StepStatus::id, StepStatus::attempt)
+        .containsExactly(tuple("first", 1), tuple("second", 1));
+    assertThat(steps(id))
+        .containsExactly("started", "finished", "resume.from_step", "started", "finished");
   }
 
   // ---- healing
@@ -370,7 +452,7 @@ class StepsTest extends LibraryTest {
                   }
                   return "made";
                 }));
-    until(stuck);
+    untilRunning(id, stuck);
     ask(id, CommandAction.RETRY_STEP, "embed");
     await(id, JobState.SUCCEEDED);
     assertThat(steps(id))

@@ -30,7 +30,8 @@ public final class Envelope {
         task.queueWaitMs() == null ? Duration.ZERO : Duration.ofMillis(task.queueWaitMs()),
         span(task.timeoutMs()),
         span(task.deadlineMs()),
-        attributes(task));
+        attributes(task),
+        task.liveControl() != null);
   }
 
   private static JobAttributes attributes(TaskEnvelope task) {

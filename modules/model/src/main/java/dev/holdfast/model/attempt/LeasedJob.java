@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeout how long this attempt may take
  * @param untilDeadline how long the job has left, from the moment of the claim
  * @param attributes what it passes to its worker besides the payload
+ * @param mayHaveCommand whether an operator may have asked something of it before the claim
  */
 public record LeasedJob(
     Lease lease,
@@ -31,7 +32,44 @@ public record LeasedJob(
     Duration queueWait,
     @Nullable Duration timeout,
     @Nullable Duration untilDeadline,
-    JobAttributes attributes) {
+    JobAttributes attributes,
+    boolean mayHaveCommand) {
+
+  /** Of which that is not known. */
+  public LeasedJob(
+      Lease lease,
+      String kind,
+      String queue,
+      Json payload,
+      String tenant,
+      String workspace,
+      JobId run,
+      String runKey,
+      Instant enqueuedAt,
+      int failures,
+      int maxAttempts,
+      Duration queueWait,
+      @Nullable Duration timeout,
+      @Nullable Duration untilDeadline,
+      JobAttributes attributes) {
+    this(
+        lease,
+        kind,
+        queue,
+        payload,
+        tenant,
+        workspace,
+        run,
+        runKey,
+        enqueuedAt,
+        failures,
+        maxAttempts,
+        queueWait,
+        timeout,
+        untilDeadline,
+        attributes,
+        true);
+  }
 
   /** Of the job, the same in every attempt. */
   public JobId id() {
@@ -55,6 +93,7 @@ public record LeasedJob(
         queueWait,
         timeout,
         untilDeadline,
-        attributes);
+        attributes,
+        mayHaveCommand);
   }
 }

@@ -43,7 +43,8 @@ record ClaimedRow(LeasedJob job, int priority, double due) {
             Duration.ofMillis(Math.max(0, row.getLong("wait_ms"))),
             Rows.millisOrNull(row, "timeout_ms"),
             Rows.millisOrNull(row, "deadline_ms"),
-            AttributesJson.read(row.getString("attributes")));
+            AttributesJson.read(row.getString("attributes")),
+            row.getBoolean("commanded"));
     return new ClaimedRow(job, row.getInt("priority"), row.getDouble("due"));
   }
 }

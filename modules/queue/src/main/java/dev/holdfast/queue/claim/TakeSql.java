@@ -37,6 +37,7 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
       j.id, j.attempt, j.kind, j.queue, ${payload} AS payload, j.tenant, j.workspace,
                     j.run_id, j.run_key, j.failures, j.max_attempts, j.timeout_ms, j.priority,
                     j.attributes,
+                    EXISTS (SELECT FROM holdfast.job_command c WHERE c.job_id = j.id) AS commanded,
                     date_part('epoch', j.run_at) AS due,
                     date_part('epoch', j.created_at) AS created,
                     date_part('epoch', j.deadline - statement_timestamp()) * 1000 AS deadline_ms,

@@ -94,14 +94,14 @@ public final class WriteReports {
             name,
             batch,
             Report::lease,
-            (connection, some) ->
-                JsonInput.store(name, refusal, () -> verb.all(connection, some)));
+            (connection, some) -> JsonInput.store(name, refusal, () -> verb.all(connection, some)));
   }
 
   private Set<Lease> steps(List<Report.Step> steps) {
     Set<Lease> held = new HashSet<>();
     Set<Lease> written = new HashSet<>();
-    held.addAll(stepBatch(steps.stream().filter(Report.Step::wasShort), WriteSteps::brief, written));
+    held.addAll(
+        stepBatch(steps.stream().filter(Report.Step::wasShort), WriteSteps::brief, written));
     held.addAll(
         stepBatch(
             steps.stream().filter(step -> !step.wasShort() && !WriteSteps.isAlone(step)),

@@ -78,9 +78,9 @@ final class AttemptContext implements JobContext {
     this.files = new AttemptFiles(job.lease(), services.options().scratch(), services.publisher());
     this.steps =
         new AttemptSteps(
-            job.lease(),
+            job,
             services,
-            new Journal(job.lease(), codec, reports::write, services.metrics()));
+            new Journal(job.lease(), codec, reports::write, reports::announce, services.metrics()));
     this.codeSteps = new CodeSteps(codec, steps);
     this.waits = new AttemptWaits(job, services.source(), steps, reports, stop, thread, lost);
   }
@@ -129,14 +129,14 @@ final class AttemptContext implements JobContext {
 
   @Override
   public void progress(int percent, String message) {
-    steps.alive();
+    steps.report();
     reports.progress(percent, message);
   }
 
   @Override
   public void event(String type, Object data) {
     waits.checkNotSuspended();
-    steps.alive();
+    steps.report();
     reports.write(
         new Report.Event(
             job.lease(), EventType.ofHandler(type), Limits.eventData(codec.encode(data))));

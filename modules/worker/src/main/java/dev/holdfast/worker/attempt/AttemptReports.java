@@ -121,6 +121,17 @@ final class AttemptReports {
     lines.line(line);
   }
 
+  /** What is reported after it is written after it. */
+  void announce(Report report) {
+    synchronized (lock) {
+      if (!settling && !ended) {
+        sendPending();
+        written = outbox.report(report);
+        CompletableFuture<?> unused = written.whenComplete((ack, error) -> answered(ack));
+      }
+    }
+  }
+
   // ---- durable
 
   /** Returns once it is durable; throws when this attempt no longer holds the job. */

@@ -1,6 +1,7 @@
 package dev.holdfast.worker.attempt;
 
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
@@ -32,6 +33,10 @@ final class AttemptSteps implements JobSteps {
           "interrupted");
 
   private final Lease lease;
+
+  /** No attempt has left steps, and no operator has asked for anything before it was claimed. */
+  private final boolean isNew;
+
   private final AttemptServices services;
   private final Journal journal;
   private final ReceivedCommands commands = new ReceivedCommands();
@@ -43,8 +48,9 @@ final class AttemptSteps implements JobSteps {
 
   private volatile @Nullable StepLoop loop;
 
-  AttemptSteps(Lease lease, AttemptServices services, Journal journal) {
-    this.lease = lease;
+  AttemptSteps(LeasedJob job, AttemptServices services, Journal journal) {
+    this.lease = job.lease();
+    this.isNew = lease.attempt() == 1 && !job.mayHaveCommand();
     this.services = services;
     this.journal = journal;
   }
@@ -79,6 +85,15 @@ final class AttemptSteps implements JobSteps {
     }
   }
 
+  /** A sign of life that the timeline tells: the step's start comes before it. */
+  void report() {
+    StepLoop running = loop;
+    if (running != null) {
+      running.alive();
+      running.announce();
+    }
+  }
+
   StepLoop loop() {
     StepLoop made = loop;
     if (made == null) {
@@ -90,7 +105,9 @@ final class AttemptSteps implements JobSteps {
   /** The state of the step; a step that was not begun before gets the next index. */
   StepStatus status(String id) {
     synchronized (loading) {
-      if (loop == null) {
+      if (loop == null && isNew) {
+        keep(List.of());
+      } else if (loop == null) {
         load();
       }
     }
@@ -155,7 +172,8 @@ final class AttemptSteps implements JobSteps {
               loaded.stream().mapToInt(StepStatus::resets).sum(),
               journal,
               commands,
-              services.options().healing().redact());
+              services.options().healing().redact(),
+              services.threads()::startBeside);
     }
   }
 }

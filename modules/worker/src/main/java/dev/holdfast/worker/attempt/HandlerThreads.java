@@ -33,6 +33,11 @@ final class HandlerThreads implements AutoCloseable {
     }
   }
 
+  /** What a handler's thread watches, on one of the same sort: it may be left behind. */
+  void startBeside(String name, Runnable step) {
+    start(Thread.currentThread().isVirtual() ? Threads.VIRTUAL : Threads.PLATFORM, name, step);
+  }
+
   /** A thread dump says which job it is; a thread without one says that, too. */
   private static void named(String name, Runnable attempt) {
     Thread thread = Thread.currentThread();

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 public final class StepAttempt<T extends @Nullable Object> {
   private static final ThreadLocal<@Nullable AttemptClock> CLOCK = new ThreadLocal<>();
 
+  /** An attempt that runs longer is worth a report while it runs. */
+  private static final Duration LONG = Duration.ofMillis(500);
+
   /** How it ended. */
   sealed interface End<T extends @Nullable Object> {
     record Done<T extends @Nullable Object>(T result) implements End<T> {}
@@ -47,25 +50,25 @@ public final class StepAttempt<T extends @Nullable Object> {
   private final CountDownLatch ended = new CountDownLatch(1);
   private final CountDownLatch wanted = new CountDownLatch(1);
   private final AtomicReference<@Nullable End<T>> end = new AtomicReference<>();
-  private final Thread thread;
+  private @Nullable Thread thread;
+  private boolean interrupted;
 
-  private StepAttempt(
-      String name, Callable<T> body, Budgets budgets, Supplier<Optional<Instant>> lastChange) {
+  private StepAttempt(Budgets budgets, Supplier<Optional<Instant>> lastChange) {
     this.budgets = budgets;
     this.lastChange = lastChange;
-    // Of the same sort as the handler's: a step that computes must not block other virtual threads.
-    Thread.Builder like =
-        Thread.currentThread().isVirtual() ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
-    this.thread = like.name(name).unstarted(() -> run(body));
   }
 
   /**
    * @param lastChange when the attempt last changed something; asked before it counts as silent
    */
   static <T extends @Nullable Object> StepAttempt<T> start(
-      String name, Callable<T> body, Budgets budgets, Supplier<Optional<Instant>> lastChange) {
-    StepAttempt<T> attempt = new StepAttempt<>(name, body, budgets, lastChange);
-    attempt.thread.start();
+      StepThreads threads,
+      String name,
+      Callable<T> body,
+      Budgets budgets,
+      Supplier<Optional<Instant>> lastChange) {
+    StepAttempt<T> attempt = new StepAttempt<>(budgets, lastChange);
+    threads.start(name, () -> attempt.run(body));
     return attempt;
   }
 
@@ -101,13 +104,37 @@ public final class StepAttempt<T extends @Nullable Object> {
     CLOCK.set(clock);
     End<T> how;
     try {
+      enter();
       how = new End.Done<>(body.call());
     } catch (Throwable thrown) {
       how = new End.Threw<>(thrown);
+    } finally {
+      leave();
+      CLOCK.remove();
     }
     end.compareAndSet(null, how);
     ended.countDown();
     wanted.countDown();
+  }
+
+  private synchronized void enter() {
+    thread = Thread.currentThread();
+    if (interrupted) {
+      thread.interrupt();
+    }
+  }
+
+  /** After this no interrupt comes: the thread may be used again. */
+  private synchronized void leave() {
+    thread = null;
+    Thread.interrupted();
+  }
+
+  private synchronized void interrupt() {
+    interrupted = true;
+    if (thread != null) {
+      thread.interrupt();
+    }
   }
 
   /** Stops it for an operator. */
@@ -118,16 +145,22 @@ public final class StepAttempt<T extends @Nullable Object> {
 
   private void stop(Stop why) {
     if (end.compareAndSet(null, new End.Stopped<>(why))) {
-      thread.interrupt();
+      interrupt();
     }
   }
 
   /**
    * Returns when it has ended, or was stopped and had time to notice. An interrupt of the caller
    * also interrupts the attempt: the whole job is to stop.
+   *
+   * @param isLong called once if it has not ended soon
    */
-  End<T> await(long graceNanos) throws InterruptedException {
+  End<T> await(long graceNanos, Runnable isLong) throws InterruptedException {
     try {
+      if (!wanted.await(
+          Math.min(LONG.toNanos(), budgets.stepIdleTimeout().toNanos()), TimeUnit.NANOSECONDS)) {
+        isLong.run();
+      }
       while (end.get() == null) {
         long left = budgets.stepTimeout().toNanos() - clock.ranFor();
         long idle = budgets.stepIdleTimeout().toNanos() - clock.silentFor();
@@ -141,7 +174,7 @@ public final class StepAttempt<T extends @Nullable Object> {
       }
       boolean unused = ended.await(graceNanos, TimeUnit.NANOSECONDS);
     } catch (InterruptedException stopped) {
-      thread.interrupt();
+      interrupt();
       awaitUninterruptibly(graceNanos);
       throw stopped;
     }

@@ -35,8 +35,10 @@ public final class StepLoop {
   private final Journal journal;
   private final ReceivedCommands commands;
   private final UnaryOperator<String> redact;
+  private final StepThreads threads;
   private final Map<String, Step.Failed> lastFailures = new ConcurrentHashMap<>();
   private volatile @Nullable StepAttempt<?> running;
+  private volatile @Nullable StepProgress<?> current;
   private volatile @Nullable Instant resetFor;
   private int resets;
   private boolean begun;
@@ -51,11 +53,22 @@ public final class StepLoop {
       Journal journal,
       ReceivedCommands commands,
       UnaryOperator<String> redact) {
+    this(grace, resets, journal, commands, redact, StepThreads.NEW);
+  }
+
+  public StepLoop(
+      Duration grace,
+      int resets,
+      Journal journal,
+      ReceivedCommands commands,
+      UnaryOperator<String> redact,
+      StepThreads threads) {
     this.grace = grace;
     this.resets = resets;
     this.journal = journal;
     this.commands = commands;
     this.redact = redact;
+    this.threads = threads;
   }
 
   /**
@@ -68,6 +81,14 @@ public final class StepLoop {
       if (now != null) {
         now.alive();
       }
+    }
+  }
+
+  /** The attempt has something to report: the timeline says before that it began. */
+  public void announce() {
+    StepProgress<?> now = current;
+    if (now != null) {
+      now.record.announce(now.attempt);
     }
   }
 
@@ -173,6 +194,7 @@ public final class StepLoop {
     }
     StepAttempt<Boolean> preparing =
         StepAttempt.start(
+            threads,
             "step-" + at.step.id() + "-preparation",
             () ->
                 StepAttempt.withTimersPaused(
@@ -182,7 +204,7 @@ public final class StepLoop {
                     }),
             at.budgets,
             Optional::empty);
-    return switch (awaitStoppable(at, preparing, asked -> !asked.equals(known))) {
+    return switch (awaitStoppable(at, preparing, asked -> !asked.equals(known), () -> {})) {
       case StepAttempt.End.Done<Boolean>(var done) -> at.step::attempt;
       case StepAttempt.End.Stopped<Boolean>(var why) -> null;
       case StepAttempt.End.Threw<Boolean>(var thrown)
@@ -229,7 +251,12 @@ public final class StepLoop {
     at.attempt++;
     boolean first = !begun;
     begun = true;
-    at.record.began(at.attempt, handled, reset, at.resumed(first, reset).orElse(null));
+    Strategy resumed = at.resumed(first, reset).orElse(null);
+    if (at.workspace == null && at.attempt == 1 && handled == null && resumed == null) {
+      at.record.beganQuietly();
+    } else {
+      at.record.began(at.attempt, handled, reset, resumed);
+    }
     return at.retry();
   }
 
@@ -243,16 +270,20 @@ public final class StepLoop {
     long begunAt = System.nanoTime();
     StepAttempt<T> attempt =
         StepAttempt.start(
+            threads,
             "step-" + at.step.id() + "-" + at.attempt,
             body,
             at.budgets,
             () -> workspace == null ? Optional.empty() : workspace.lastChange());
     StepAttempt.End<T> end;
+    current = at;
     try {
-      end = awaitStoppable(at, attempt, any -> true);
+      end = awaitStoppable(at, attempt, any -> true, () -> at.record.announce(at.attempt));
     } catch (InterruptedException stopped) {
       at.record.interrupted(at.attempt, Duration.ofNanos(System.nanoTime() - begunAt));
       throw stopped;
+    } finally {
+      current = null;
     }
     Duration took = Duration.ofNanos(System.nanoTime() - begunAt);
     return switch (end) {
@@ -279,7 +310,7 @@ public final class StepLoop {
   }
 
   private <R extends @Nullable Object> StepAttempt.End<R> awaitStoppable(
-      StepProgress<?> at, StepAttempt<R> attempt, Predicate<Recovery> isNews)
+      StepProgress<?> at, StepAttempt<R> attempt, Predicate<Recovery> isNews, Runnable isLong)
       throws InterruptedException {
     running = attempt;
     Runnable forget =
@@ -287,7 +318,7 @@ public final class StepLoop {
             wanted -> isNews.test(wanted) && wanted.concerns(at.step.id(), at.step::comesAfter),
             attempt::stopForOperator);
     try {
-      return attempt.await(grace.toNanos());
+      return attempt.await(grace.toNanos(), isLong);
     } finally {
       forget.run();
       running = null;

@@ -27,6 +27,9 @@ final class StepRecord {
   private final Step<?> step;
   private final StepEvents events;
 
+  /** Whether an attempt runs of which only this process knows. */
+  private boolean unreported;
+
   StepRecord(Journal journal, Step<?> step) {
     this.journal = journal;
     this.step = step;
@@ -36,6 +39,43 @@ final class StepRecord {
   /** Nothing runs any more, because an operator holds the job. */
   void held(int attempt, CommandAction hold, @Nullable Path workspace) {
     journal.write().accept(events.held(journal.lease(), attempt, hold, workspace));
+  }
+
+  /**
+   * The first attempt begins. It is reported when it has ended, if that is soon and nothing else is
+   * reported before.
+   */
+  synchronized void beganQuietly() {
+    unreported = true;
+  }
+
+  /** Reports the start of an attempt that is not known yet, without waiting. */
+  synchronized void announce(int attempt) {
+    // Under the lock, so that the report of its end comes after it.
+    if (unreported) {
+      unreported = false;
+      journal
+          .announce()
+          .accept(
+              new Report.Step(
+                  journal.lease(),
+                  step.id(),
+                  step.index(),
+                  StepState.RUNNING,
+                  attempt,
+                  false,
+                  null,
+                  null,
+                  null,
+                  null,
+                  List.of(events.started(attempt))));
+    }
+  }
+
+  private synchronized boolean endsUnreported() {
+    boolean was = unreported;
+    unreported = false;
+    return was;
   }
 
   /**
@@ -71,14 +111,22 @@ final class StepRecord {
    */
   void done(
       int attempt, Step.Saved saved, Instant from, Duration took, Step.@Nullable Failed healed) {
-    write(
-        StepState.DONE,
-        attempt,
-        false,
-        saved,
-        null,
-        null,
-        List.of(events.finished(attempt, saved.left(), from, took)));
+    if (endsUnreported()) {
+      journal
+          .write()
+          .accept(
+              Report.Step.done(
+                  journal.lease(), step.id(), step.index(), attempt, saved.checkpoint(), took));
+    } else {
+      write(
+          StepState.DONE,
+          attempt,
+          false,
+          saved,
+          null,
+          null,
+          List.of(events.finished(attempt, saved.left(), from, took)));
+    }
     if (healed == null) {
       timed(took, NONE, NONE, "done");
     } else {
@@ -92,7 +140,7 @@ final class StepRecord {
   /** For an operator: it does not count, and what the operator asked is done next. */
   void stopped(int attempt, Duration took) {
     timed(took, NONE, NONE, "stopped");
-    write(StepState.FAILED, attempt, false, List.of(events.stopped(attempt)));
+    ended(StepState.FAILED, attempt, false, took, List.of(events.stopped(attempt)));
   }
 
   /** The whole job is to stop, and may belong to another attempt by now. */
@@ -100,7 +148,7 @@ final class StepRecord {
     timed(took, NONE, NONE, "stopped");
     boolean interrupted = Thread.interrupted();
     try {
-      write(StepState.INTERRUPTED, attempt, false, List.of(events.interrupted(attempt)));
+      ended(StepState.INTERRUPTED, attempt, false, took, List.of(events.interrupted(attempt)));
     } catch (RuntimeException notWritten) {
       log.debug("step {}: its stop could not be reported", step.id(), notWritten);
     } finally {
@@ -137,10 +185,11 @@ final class StepRecord {
         decision.strategy().text());
     timed(took, decision.failureClass().text(), decision.strategy().text(), "failed");
     count(decision, before);
-    write(
+    ended(
         StepState.FAILED,
         failure.attempt(),
         decision.strategy() == Strategy.HARD_RESET,
+        took,
         List.of(
             events.failed(failure, decision, summary), events.decided(failure, decision, summary)));
   }
@@ -180,8 +229,30 @@ final class StepRecord {
     return tags;
   }
 
-  private void write(StepState state, int attempt, boolean reset, List<Report.Entry> entries) {
-    write(state, attempt, reset, null, null, null, entries);
+  /** Without success; with its start, if that is not known yet. */
+  private void ended(
+      StepState state, int attempt, boolean reset, Duration took, List<Report.Entry> entries) {
+    boolean whole = endsUnreported();
+    List<Report.Entry> all = new ArrayList<>(entries);
+    if (whole) {
+      all.addFirst(events.started(attempt));
+    }
+    journal
+        .write()
+        .accept(
+            new Report.Step(
+                journal.lease(),
+                step.id(),
+                step.index(),
+                state,
+                attempt,
+                reset,
+                null,
+                null,
+                null,
+                null,
+                all,
+                whole ? took : null));
   }
 
   private void write(
