@@ -8,7 +8,7 @@ from typing import Any
 
 import computing
 from conformance.plane import ControlPlane
-from conftest import Run
+from conftest import Run, until
 
 from holdfast import (
     FailedException,
@@ -49,6 +49,35 @@ def test_a_step_that_is_done_is_not_done_again(
     types = [event["type"] for event in holdfast.timeline(status.id)]
     assert types.count("task.step.attempt.started") == 4
     assert types.count("task.step.attempt.failed") == 1
+
+
+def test_a_step_that_takes_long_is_seen_to_run_and_what_it_tells_comes_after_its_start(
+    plane: ControlPlane, make_worker: MakeWorker, holdfast: Holdfast, queue: str
+) -> None:
+    worker = make_worker()
+    finish = threading.Event()
+
+    @worker.handler("k")
+    def handle(payload: Any, ctx: JobContext) -> None:
+        ctx.step("soon", lambda: 1)
+        ctx.step("told", ctx.event, "halved")
+        ctx.step("slow", finish.wait, 60)
+
+    worker.start()
+    id_ = holdfast.enqueue(Job("k", queue=queue)).id
+
+    def runs() -> bool:
+        steps = plane.call("GET", f"/v1/jobs/{id_}/steps")["steps"]
+        return ("slow", "RUNNING") in [(one["stepId"], one["state"]) for one in steps]
+
+    until(runs)
+    finish.set()
+    assert holdfast.wait(id_, 60).state is JobState.SUCCEEDED
+    timeline = holdfast.timeline(id_)
+    types = [event["type"].replace("task.step.attempt.", "") for event in timeline]
+    wanted = ["started", "finished", "started", "halved", "finished", "started", "finished"]
+    assert types[2:-1] == wanted
+    assert [event["number"] for event in timeline] == list(range(1, len(types) + 1))
 
 
 def test_async_and_process_handlers_have_steps(make_worker: MakeWorker, run: Run) -> None:

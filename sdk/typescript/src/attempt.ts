@@ -292,6 +292,7 @@ export class Attempt implements JobContext, Held {
 
   progress(percent: number, message?: string): void {
     if (!this.ended) {
+      void this.jobSteps?.announced().catch(() => undefined);
       this.shownProgress ??= new Progress(
         (pct, text) => this.link.progress(pct, text),
         () => this.lost(),
@@ -312,6 +313,7 @@ export class Attempt implements JobContext, Held {
 
   async event(type: string, data: unknown = {}): Promise<void> {
     const json = JSON.stringify(data) as string | undefined;
+    await this.jobSteps?.announced();
     if (this.ended || (await this.link.event(storable(type), json ?? "{}")) === "LEASE_LOST") {
       this.lost();
       throw new LeaseLostError();

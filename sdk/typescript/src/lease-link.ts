@@ -125,6 +125,12 @@ export class LeaseLink implements AttemptLink {
         },
       },
     ];
+    if (report.tookMs !== undefined && report.state === "DONE") {
+      // The server says that it began and that it is done.
+      events.pop();
+    } else if (report.tookMs !== undefined) {
+      events.unshift({ type: STEP_EVENTS.RUNNING, data: about });
+    }
     if (honoured) {
       const { action, stepId, requestedBy, updatedAt } = honoured;
       events.unshift({
@@ -141,6 +147,7 @@ export class LeaseLink implements AttemptLink {
       discardFromIndex: honoured && honoured.action !== "retry_step" ? report.stepIndex : undefined,
       handledCommand: honoured?.updatedAt,
       events,
+      tookMs: report.tookMs,
     });
     const left = checkpoint === undefined ? "" : `,"checkpoint":${checkpoint}`;
     return this.report(`,"step":{"stepId":${JSON.stringify(report.stepId)}${fields}${left}}`);

@@ -27,6 +27,8 @@ export interface StepReport {
   stepIndex: number;
   state: "RUNNING" | "DONE" | "FAILED" | "INTERRUPTED";
   stepAttempt: number;
+  /** How long the attempt has run, where its start was not reported. */
+  tookMs?: number;
   /** JSON. */
   checkpoint?: string;
   honoured?: Recovery;

@@ -7,6 +7,7 @@ import { pause } from "./pause.js";
 
 const MOST_STEPS = 1_000;
 const LONGEST_DELAY_MS = 300_000;
+const ANNOUNCED_AFTER_MS = 500;
 
 /** Leaves the handler, to begin it anew from its first line, past the checkpoints. */
 class AgainError extends Error {
@@ -26,11 +27,18 @@ export class Steps {
   private honoured: string | undefined;
   private wake: (() => void)[] = [];
   private again = false;
+  private hasTold = false;
+  private start: Start | undefined;
 
   constructor(
     private readonly link: Pick<AttemptLink, "steps" | "step">,
     private readonly jobSignal: () => AbortSignal,
   ) {}
+
+  /** What the handler reports comes after the start of its step. */
+  async announced(): Promise<void> {
+    await this.start?.tell();
+  }
 
   hear(asked: LiveControl | undefined): void {
     this.control = asked;
@@ -113,51 +121,65 @@ export class Steps {
     body: StepBody<T>,
     budget: { timeoutMs: number | undefined; isLast: boolean },
   ): Promise<{ result: T } | "stopped" | "failed"> {
+    // Where another attempt of the job continues, the server says so when it learns of the start.
+    const isQuiet = step.attempt === 0 && !recovery && (this.hasTold || !continues(known));
     step.attempt++;
     step.state = "RUNNING";
     const about = { stepId: step.stepId, stepIndex: step.stepIndex, stepAttempt: step.attempt };
-    await this.tell({ ...about, state: "RUNNING", ...(recovery ? { honoured: recovery } : {}) });
+    const start = new Start(() => this.tell({ ...about, state: "RUNNING", ...(recovery ? { honoured: recovery } : {}) }));
+    if (!isQuiet) {
+      await start.tell();
+    }
     if (recovery) {
       this.honoured = recovery.updatedAt;
       if (recovery.action !== "retry_step") {
         forgetAfter(step, known);
       }
       if (recovery.action === "accept_step") {
-        await this.done(step, about, "null");
+        await this.done(step, about, "null", {});
         return { result: null as T };
       }
     }
     const stop = new AbortController();
     const release = this.abortWhenAsked(step, known, stop);
+    this.start = start;
+    start.tellSoon();
     try {
       const result = await within(budget.timeoutMs, step.stepId, stop, body);
-      await this.done(step, about, encoded(result, "CHECKPOINT") ?? "null");
+      const json = encoded(result, "CHECKPOINT") ?? "null";
+      await this.done(step, about, json, await start.end());
       step.checkpoint = result;
       return { result };
     } catch (thrown) {
       step.state = "FAILED";
       if (stop.signal.reason instanceof OperatorStop && !this.jobSignal().aborted) {
-        await this.tell({ ...about, state: "FAILED", summary: "stopped for an operator" });
+        await this.tell({ ...about, state: "FAILED", summary: "stopped for an operator", ...(await start.end()) });
         return "stopped";
       }
       const again = !budget.isLast && isRetried(thrown) && !this.jobSignal().aborted;
-      await this.failed(about, thrown, again);
+      await this.failed({ ...about, ...(await start.end()) }, thrown, again);
       if (again) {
         return "failed";
       }
       throw thrown;
     } finally {
+      this.start = undefined;
       release();
     }
   }
 
-  private async done(step: StepStatus, about: Pick<StepReport, "stepId" | "stepIndex" | "stepAttempt">, json: string) {
-    await this.tell({ ...about, state: "DONE", checkpoint: json });
+  private async done(
+    step: StepStatus,
+    about: Pick<StepReport, "stepId" | "stepIndex" | "stepAttempt">,
+    json: string,
+    took: Pick<StepReport, "tookMs">,
+  ) {
+    await this.tell({ ...about, state: "DONE", checkpoint: json, ...took });
     step.state = "DONE";
   }
 
   private async failed(
-    about: Pick<StepReport, "stepId" | "stepIndex" | "stepAttempt">,
+    about: Pick<StepReport, "stepId" | "stepIndex" | "stepAttempt" | "tookMs">,
     thrown: unknown,
     again: boolean,
   ): Promise<void> {
@@ -212,7 +234,47 @@ export class Steps {
     if ((await this.link.step(report)) === "LEASE_LOST") {
       throw new LeaseLostError();
     }
+    this.hasTold = true;
   }
+}
+
+/** The start of an attempt of a step. It is reported when that has run for a while, or something else is reported. */
+class Start {
+  private readonly since = performance.now();
+  private told: Promise<void> | undefined;
+  private tookMs: number | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly report: () => Promise<void>) {}
+
+  tell(): Promise<void> {
+    clearTimeout(this.timer);
+    this.told ??= this.report();
+    return this.told;
+  }
+
+  tellSoon(): void {
+    if (this.told === undefined) {
+      // The report of the end says what became of it.
+      this.timer = setTimeout(() => void this.tell().catch(() => undefined), ANNOUNCED_AFTER_MS);
+    }
+  }
+
+  /** How long it took, if nobody knows that it has begun. */
+  async end(): Promise<Pick<StepReport, "tookMs">> {
+    clearTimeout(this.timer);
+    if (this.told === undefined) {
+      this.told = Promise.resolve();
+      this.tookMs = Math.round(performance.now() - this.since);
+    }
+    await this.told.catch(() => undefined);
+    return this.tookMs === undefined ? {} : { tookMs: this.tookMs };
+  }
+}
+
+/** Whether another attempt of the job has left steps. */
+function continues(known: Map<string, StepStatus>): boolean {
+  return [...known.values()].some((step) => step.attempt > 0);
 }
 
 interface Budget {

@@ -52,6 +52,37 @@ test("a step that is done is not done again by a later attempt", async (t) => {
   ]);
 });
 
+test("a step that takes long is seen to run, and what it reports comes after its start", async (t) => {
+  const queue = newQueue();
+  let finish = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (finish = resolve));
+  await newWorker(t, { queues: [queue] })
+    .handler("slow", async (_, ctx) => {
+      await ctx.step("soon", () => 1);
+      await ctx.step("told", () => ctx.event("halved"));
+      await ctx.step("slow", () => gate);
+    })
+    .start();
+  const { id } = await holdfast.enqueue({ kind: "slow", queue });
+  await until(async () => (await steps(id)).includes("slow RUNNING 1"));
+  finish();
+  await ends(id, "SUCCEEDED");
+  const types = (await holdfast.timeline(id)).map((event) => event.type.replace("task.step.attempt.", ""));
+  assert.deepEqual(types.slice(2, -1), [
+    "started",
+    "finished",
+    "started",
+    "halved",
+    "finished",
+    "started",
+    "finished",
+  ]);
+  assert.deepEqual(
+    (await holdfast.timeline(id)).map((event) => event.number),
+    types.map((_, i) => i + 1),
+  );
+});
+
 test("a step may be run once in an attempt, and its result must be JSON", async (t) => {
   const queue = newQueue();
   await newWorker(t, { queues: [queue] })

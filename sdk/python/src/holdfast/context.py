@@ -71,6 +71,8 @@ class JobContext:
     def progress(self, percent: float, message: str = "") -> None:
         """Cheap to call often: the last value is sent about twice a second."""
         self._percent = max(0, min(100, int(percent)))
+        if self._steps is not None:
+            self._steps.announce_beside()
         self._channel.progress(self._percent, sendable(message[:4_000]))
 
     def log(self, text: str) -> None:
@@ -80,6 +82,8 @@ class JobContext:
     def event(self, kind: str, data: Any = None) -> None:
         """Adds an entry to the job's timeline and returns once it is durable."""
         _not_on_event_loop("event", "await ctx.event_async(…)")
+        if self._steps is not None:
+            self._steps.announce()
         self._channel.event(kind, {} if data is None else data)
 
     async def event_async(self, kind: str, data: Any = None) -> None:

@@ -245,6 +245,11 @@ def _step(report: StepReport) -> dict[str, Any]:
             "strategy": "soft_reset" if report.again else "queue_retry",
         }
     events = [{"type": STEP_EVENTS[report.state], "data": data}]
+    if report.took_ms is not None and report.state == "DONE":
+        events = []  # the server says that it began and that it is done
+    elif report.took_ms is not None:
+        began = {name: data[name] for name in ("stepId", "stepIndex", "attempt")}
+        events.insert(0, {"type": STEP_EVENTS["RUNNING"], "data": began})
     step: dict[str, Any] = {
         "stepId": report.step_id,
         "stepIndex": report.index,
@@ -255,6 +260,8 @@ def _step(report: StepReport) -> dict[str, Any]:
     }
     if report.state == "DONE":
         step["checkpoint"] = report.result
+    if report.took_ms is not None:
+        step["tookMs"] = report.took_ms
     asked = report.recovery
     if asked is not None:
         names = ("action", "stepId", "requestedBy", "updatedAt")

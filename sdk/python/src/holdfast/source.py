@@ -37,6 +37,8 @@ class StepReport:
     """Of a step that failed: whether this attempt of the job tries it again."""
     recovery: dict[str, Any] | None = None
     """The operator's request that this attempt of the step carries out."""
+    took_ms: int | None = None
+    """How long the attempt has run, where its start was not reported."""
 
 
 class JobSource(Protocol):

@@ -13,6 +13,7 @@ from .channel import Channel
 from .errors import CancelledException, FailedException, SnoozeException
 from .http import dump
 from .source import StepReport
+from .step_start import LONG_STEPS, StepStart
 from .stop import StopSignal
 from .typed import plain, read
 
@@ -90,12 +91,15 @@ class Steps:
         self._known: dict[str, dict[str, Any]] | None = None
         self._entered: list[str] = []
         self._honoured: set[str] = set()
+        self._start: StepStart | None = None
+        self._continues = False
+        """Whether the first report of this attempt tells at which step the job continues."""
 
     def restart(self) -> None:
         self._entered.clear()
 
     def enter(self, name: str) -> Done | StepReport:
-        """Either what the step left earlier, or its report as RUNNING, already told."""
+        """Either what the step left earlier, or its report as RUNNING, told if it has to be."""
         if not WORD.fullmatch(name):
             raise ValueError(
                 f"step name {name!r}: use up to 100 letters, digits and _ . : / -, "
@@ -122,7 +126,12 @@ class Steps:
         )
         attempt = (step["attempt"] if step else 0) + 1
         report = StepReport(name, index, "RUNNING", attempt, recovery=recovery)
-        self._channel.step(report)
+        if attempt == 1 and recovery is None and not self._continues:
+            self._start = StepStart(lambda: self._channel.step(report))
+            LONG_STEPS.watch(self._start)
+        else:
+            self._channel.step(report)
+            self._continues = False
         known[name] = {"stepId": name, "stepIndex": index, "state": "RUNNING", "attempt": attempt}
         if recovery is not None:
             self._honoured.add(recovery["updatedAt"])
@@ -142,13 +151,18 @@ class Steps:
                 f"step {running.step_id!r} returned {size:,} bytes, over 1 MiB: "
                 "store the data and return a reference"
             )
-        report = StepReport(running.step_id, running.index, "DONE", running.attempt, result)
-        self._channel.step(report)
+        took = self._ended()
+        self._channel.step(
+            StepReport(
+                running.step_id, running.index, "DONE", running.attempt, result, took_ms=took
+            )
+        )
         if self._known is not None:
             self._known[running.step_id] |= {"state": "DONE", "checkpoint": result}
 
     def failed(self, running: StepReport, error: BaseException, again: bool = False) -> None:
         """Not told once the handler should stop: the server then shows it as INTERRUPTED."""
+        took = self._ended()
         if self._signal.kind is not None:
             return
         signature = sendable(f"{type(error).__name__}: {error}"[:SIGNATURE_CHARS])
@@ -160,8 +174,25 @@ class Steps:
                 running.attempt,
                 signature=signature,
                 again=again,
+                took_ms=took,
             )
         )
+
+    def announce(self) -> None:
+        """What the handler tells next comes after the start of its step."""
+        start = self._start
+        if start is not None:
+            start.tell()
+
+    def announce_beside(self) -> None:
+        """The same without waiting."""
+        start = self._start
+        if start is not None:
+            start.tell_beside()
+
+    def _ended(self) -> int | None:
+        start, self._start = self._start, None
+        return None if start is None else start.end()
 
     def again(self, failed: StepReport) -> StepReport:
         """Begins the next try of a step whose body has failed, unless the handler should stop."""
@@ -175,6 +206,7 @@ class Steps:
     def _all_known(self) -> dict[str, dict[str, Any]]:
         if self._known is None:
             self._known = {one["stepId"]: one for one in self._channel.steps()}
+            self._continues = bool(self._known)
         return self._known
 
     def _wait_while_held(self) -> None:

@@ -141,6 +141,8 @@ class TaskSource:
                 "failureSignature": report.signature,
                 "strategy": "soft_reset" if report.again else "queue_retry",
             }
+        if report.took_ms is not None:
+            body["tookMs"] = report.took_ms
         if report.recovery is not None:
             body["handledCommand"] = report.recovery["updatedAt"]
         path = f"steps/{quote(report.step_id, safe='')}"

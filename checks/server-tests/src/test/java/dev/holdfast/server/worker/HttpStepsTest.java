@@ -125,6 +125,19 @@ public class HttpStepsTest extends ServerTest {
   }
 
   @Test
+  void a_short_step_over_http_has_its_start_and_its_end_in_the_timeline() {
+    Report.Step brief =
+        Report.Step.done(lease, "brief", 1, 1, new Json("7"), Duration.ofMillis(250));
+    assertThat(source.report(List.of(brief, step(2, StepState.RUNNING, null))))
+        .containsOnly(Ack.ACCEPTED);
+    assertThat(events())
+        .endsWith(EventType.STEP_STARTED, EventType.STEP_FINISHED, EventType.STEP_STARTED);
+    StepStatus step = source.steps(lease).getFirst();
+    assertThat(Duration.between(step.startedAt(), step.finishedAt()))
+        .isBetween(Duration.ofMillis(249), Duration.ofMillis(251));
+  }
+
+  @Test
   void all_fields_of_a_step_report_arrive() {
     source.report(List.of(step(1, StepState.DONE, null), step(2, StepState.DONE, patch(3))));
     store

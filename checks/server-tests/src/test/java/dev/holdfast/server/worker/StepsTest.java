@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Checkpoints of workers in any language. */
@@ -98,6 +99,41 @@ public class StepsTest extends ServerTest {
     tell(second, "load", 2, StepState.RUNNING, 2).ok();
     tell(second, "load", 2, StepState.DONE, 2).ok();
     assertThat(holdfast.queries().steps(id(first))).allMatch(StepStatus::isDone);
+  }
+
+  @Test
+  void a_step_that_ended_soon_is_reported_once() {
+    JsonNode task = task();
+    tell(task, "fetch", 1, StepState.DONE, 1, Map.of("tookMs", 250, "result", 7)).ok();
+    tell(task, "fetch", 1, StepState.DONE, 1, Map.of("tookMs", 250, "result", 7)).ok();
+    tell(
+            task,
+            "load",
+            2,
+            StepState.FAILED,
+            1,
+            Map.of("tookMs", 3, "failureClass", "transient_runtime", "strategy", "soft_reset"))
+        .ok();
+    tell(task, "load", 2, StepState.RUNNING, 2).ok();
+    tell(task, "load", 2, StepState.DONE, 2).ok();
+    tell(task, "check", 3, StepState.DONE, 1, Map.of("tookMs", 1, "summary", "all there")).ok();
+    assertThat(types(task))
+        .containsExactly(
+            EventType.STEP_STARTED,
+            EventType.STEP_FINISHED,
+            EventType.STEP_STARTED,
+            EventType.STEP_FAILED,
+            EventType.STEP_STARTED,
+            EventType.STEP_FINISHED,
+            EventType.STEP_STARTED,
+            EventType.STEP_FINISHED);
+    assertThat(told(task).get(1).data().text()).contains("\"seconds\": 0.250");
+    assertThat(told(task).getLast().data().text()).contains("all there");
+    assertThat(holdfast.queries().timeline(id(task)).stream().map(JobEvent::number).toList())
+        .isEqualTo(IntStream.rangeClosed(1, 10).boxed().toList());
+    assertThat(holdfast.queries().steps(id(task))).allMatch(StepStatus::isDone);
+    assertThat(tell(task, "late", 4, StepState.RUNNING, 1, Map.of("tookMs", 1)).status())
+        .isEqualTo(422);
   }
 
   private List<String> resumed(JsonNode task) {

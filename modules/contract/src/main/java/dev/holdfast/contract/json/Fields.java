@@ -1,5 +1,6 @@
 package dev.holdfast.contract.json;
 
+import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.RefusedException;
@@ -16,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 public final class Fields {
   /** As JSON has it: a backslash that is not itself escaped, and its name. */
   private static final Pattern NUL = Pattern.compile("(?<!\\\\)(?:\\\\{2})*\\\\u0000");
+
+  private static final long MOST_MILLIS = Integer.MAX_VALUE;
 
   private Fields() {}
 
@@ -99,5 +102,13 @@ public final class Fields {
 
   public static WireException wrong(String field, String what) {
     return new WireException(WireException.Kind.WRONG_VALUE, "field '" + field + "' " + what);
+  }
+
+  /** How long an attempt of a step has run, told when it has ended. */
+  public static void took(@Nullable Long tookMs, StepState state) {
+    if (tookMs != null && (tookMs < 0 || tookMs > MOST_MILLIS || state == StepState.RUNNING)) {
+      throw wrong(
+          "tookMs", "must be between 0 and %,d, of a step that has ended".formatted(MOST_MILLIS));
+    }
   }
 }

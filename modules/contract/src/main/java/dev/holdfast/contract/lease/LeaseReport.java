@@ -10,6 +10,7 @@ import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
@@ -40,6 +41,7 @@ public record LeaseReport(List<ReportEntry> reports) {
    *
    * @param discardFromIndex steps from this index on are done no longer
    * @param handledCommand the operator's command that this attempt executes, by its time
+   * @param tookMs how long the attempt has run, where its start was not reported
    */
   public record Step(
       String stepId,
@@ -50,7 +52,8 @@ public record LeaseReport(List<ReportEntry> reports) {
       @Nullable Json checkpoint,
       @Nullable Integer discardFromIndex,
       @Nullable Instant handledCommand,
-      List<Entry> events) {
+      List<Entry> events,
+      @Nullable Long tookMs) {
     private static final int MOST_EVENTS = 20;
 
     public Step {
@@ -61,6 +64,7 @@ public record LeaseReport(List<ReportEntry> reports) {
         throw Fields.wrong("events", "must hold %d entries at most".formatted(MOST_EVENTS));
       }
       events = List.copyOf(events);
+      Fields.took(tookMs, state);
     }
 
     private static Step of(Report.Step step) {
@@ -73,7 +77,8 @@ public record LeaseReport(List<ReportEntry> reports) {
           step.checkpoint(),
           step.discardFromIndex(),
           step.handledCommand(),
-          step.events().stream().map(event -> new Entry(event.type(), event.data())).toList());
+          step.events().stream().map(event -> new Entry(event.type(), event.data())).toList(),
+          step.took() == null ? null : step.took().toMillis());
     }
 
     private Report.Step report(Lease lease, @Nullable Patch patch) {
@@ -88,7 +93,8 @@ public record LeaseReport(List<ReportEntry> reports) {
           patch,
           discardFromIndex,
           handledCommand,
-          events.stream().map(event -> new Report.Entry(event.type(), event.data())).toList());
+          events.stream().map(event -> new Report.Entry(event.type(), event.data())).toList(),
+          tookMs == null ? null : Duration.ofMillis(tookMs));
     }
   }
 

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param result the checkpoint that later attempts continue from, for {@link StepState#DONE}
  * @param strategy how this attempt came about, or what comes after one that failed
  * @param handledCommand the operator's command that this attempt executes, by its time
+ * @param tookMs how long the attempt has run, where its start was not reported
  */
 public record TaskStep(
     int attempt,
@@ -32,7 +33,8 @@ public record TaskStep(
     @Nullable String summary,
     @Nullable String strategy,
     @Nullable String diffHash,
-    @Nullable Instant handledCommand) {
+    @Nullable Instant handledCommand,
+    @Nullable Long tookMs) {
   private static final int MOST_ATTEMPTS = 1_000_000;
   private static final Set<String> CLASSES =
       Set.of(
@@ -60,6 +62,7 @@ public record TaskStep(
     belongs("strategy", strategy, state != StepState.DONE);
     belongs("diffHash", diffHash, !running);
     belongs("handledCommand", handledCommand, running);
+    Fields.took(tookMs, state);
     known("failureClass", failureClass, CLASSES);
     known("strategy", strategy, STRATEGIES);
     Fields.text("failureSignature", failureSignature, Limits.REASON_CHARS);

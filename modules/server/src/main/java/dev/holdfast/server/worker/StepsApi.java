@@ -20,6 +20,7 @@ import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
 import dev.holdfast.server.routing.Route;
 import dev.holdfast.server.worker.FencedOperations.Held;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,7 +113,21 @@ public final class StepsApi {
     if (handledCommand != null) {
       events.add(entry(EventType.RECOVERY_ACK, ack(step, handledCommand)));
     }
-    events.add(entry(Wire.present("state", EVENTS.get(step.state())), data));
+    Duration took = step.tookMs() == null ? null : Duration.ofMillis(step.tookMs());
+    boolean saysMore =
+        step.state() == StepState.FAILED || step.summary() != null || step.diffHash() != null;
+    if (took != null && saysMore) {
+      events.add(
+          entry(
+              EventType.STEP_STARTED,
+              Wire.object()
+                  .put("stepId", id)
+                  .put("stepIndex", step.stepIndex())
+                  .put("attempt", step.stepAttempt())));
+    }
+    if (took == null || saysMore) {
+      events.add(entry(Wire.present("state", EVENTS.get(step.state())), data));
+    }
     return new Report.Step(
         lease,
         id,
@@ -126,7 +141,8 @@ public final class StepsApi {
             ? null
             : step.stepIndex(),
         handledCommand == null ? null : handledCommand.updatedAt(),
-        events);
+        events,
+        took);
   }
 
   private static ObjectNode ack(TaskStep step, PendingCommand.Recovery handledCommand) {
