@@ -24,6 +24,12 @@ from holdfast import (
 MakeWorker = Callable[..., Worker]
 
 
+def is_running(plane: ControlPlane, job: str, step: str) -> bool:
+    """Whether it has run for so long that others know of it."""
+    steps = plane.call("GET", f"/v1/jobs/{job}/steps")["steps"]
+    return (step, "RUNNING") in [(one["stepId"], one["state"]) for one in steps]
+
+
 def test_a_step_that_is_done_is_not_done_again(
     make_worker: MakeWorker, run: Run, holdfast: Holdfast
 ) -> None:
@@ -66,11 +72,7 @@ def test_a_step_that_takes_long_is_seen_to_run_and_what_it_tells_comes_after_its
     worker.start()
     id_ = holdfast.enqueue(Job("k", queue=queue)).id
 
-    def runs() -> bool:
-        steps = plane.call("GET", f"/v1/jobs/{id_}/steps")["steps"]
-        return ("slow", "RUNNING") in [(one["stepId"], one["state"]) for one in steps]
-
-    until(runs)
+    until(lambda: is_running(plane, id_, "slow"))
     finish.set()
     assert holdfast.wait(id_, 60).state is JobState.SUCCEEDED
     timeline = holdfast.timeline(id_)
@@ -248,6 +250,7 @@ def test_a_paused_job_begins_no_further_step(
     job = Job(kind="k", queue=queue)
     holdfast.enqueue(job)
     assert in_first.wait(20)
+    until(lambda: is_running(plane, job.id, "a"))
     plane.call("POST", f"/v1/jobs/{job.id}/control", {"action": "pause"})
     time.sleep(2.5)
     go_on.set()

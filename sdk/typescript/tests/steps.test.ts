@@ -64,7 +64,7 @@ test("a step that takes long is seen to run, and what it reports comes after its
     })
     .start();
   const { id } = await holdfast.enqueue({ kind: "slow", queue });
-  await until(async () => (await steps(id)).includes("slow RUNNING 1"));
+  await until("the slow step runs", async () => (await steps(id)).includes("slow RUNNING 1"));
   finish();
   await ends(id, "SUCCEEDED");
   const types = (await holdfast.timeline(id)).map((event) => event.type.replace("task.step.attempt.", ""));

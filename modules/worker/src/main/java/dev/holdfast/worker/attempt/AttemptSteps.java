@@ -41,6 +41,7 @@ final class AttemptSteps implements JobSteps {
   private final Journal journal;
   private final ReceivedCommands commands = new ReceivedCommands();
   private final Map<String, StepStatus> known = new LinkedHashMap<>();
+  private int last;
 
   // Not the monitor of this object, which guards what is known: commands ask for the order of
   // steps under their own lock, and receive commands while steps are loaded.
@@ -117,12 +118,11 @@ final class AttemptSteps implements JobSteps {
   }
 
   private StepStatus first(String id) {
-    int last = known.values().stream().mapToInt(StepStatus::index).max().orElse(0);
     if (last >= Limits.STEPS) {
       throw new IllegalStateException("a job has at most %,d steps".formatted(Limits.STEPS));
     }
     return new StepStatus(
-        id, last + 1, StepState.FAILED, 0, 0, null, null, Instant.EPOCH, null, null, null);
+        id, ++last, StepState.FAILED, 0, 0, null, null, Instant.EPOCH, null, null, null);
   }
 
   synchronized boolean isBefore(String id, StepStatus step) {
@@ -161,6 +161,7 @@ final class AttemptSteps implements JobSteps {
   private synchronized void keep(List<StepStatus> loaded) {
     known.clear();
     loaded.forEach(step -> known.put(step.id(), step));
+    last = loaded.stream().mapToInt(StepStatus::index).max().orElse(0);
     if (loop == null) {
       // The worker that ran these has died and did not count them.
       loaded.stream()

@@ -157,8 +157,8 @@ public final class StepAttempt<T extends @Nullable Object> {
    */
   End<T> await(long graceNanos, Runnable isLong) throws InterruptedException {
     try {
-      if (!wanted.await(
-          Math.min(LONG.toNanos(), budgets.stepIdleTimeout().toNanos()), TimeUnit.NANOSECONDS)) {
+      long soon = Math.min(budgets.stepTimeout().toNanos(), budgets.stepIdleTimeout().toNanos());
+      if (!wanted.await(Math.min(LONG.toNanos(), soon), TimeUnit.NANOSECONDS)) {
         isLong.run();
       }
       while (end.get() == null) {

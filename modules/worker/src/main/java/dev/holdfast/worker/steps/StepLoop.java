@@ -268,6 +268,7 @@ public final class StepLoop {
     StepWorkspace<T> workspace = at.workspace;
     Instant from = Instant.now();
     long begunAt = System.nanoTime();
+    current = at;
     StepAttempt<T> attempt =
         StepAttempt.start(
             threads,
@@ -276,7 +277,6 @@ public final class StepLoop {
             at.budgets,
             () -> workspace == null ? Optional.empty() : workspace.lastChange());
     StepAttempt.End<T> end;
-    current = at;
     try {
       end = awaitStoppable(at, attempt, any -> true, () -> at.record.announce(at.attempt));
     } catch (InterruptedException stopped) {
