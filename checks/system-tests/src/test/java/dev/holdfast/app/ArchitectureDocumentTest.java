@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What docs/architecture.md names is there, and what is there is named. */
+/** What docs/architecture.md and docs/internals.md name is there, and what is there is named. */
 class ArchitectureDocumentTest {
   private static final Path CHECKOUT = AssembledProgram.checkout();
   private static final Path MIGRATIONS =
@@ -39,6 +39,12 @@ class ArchitectureDocumentTest {
   private static final Pattern IN_BACKTICKS = Pattern.compile("`([^`]+)`");
 
   private static List<String> lines() throws IOException {
+    List<String> lines = new ArrayList<>(overview());
+    lines.addAll(Files.readAllLines(CHECKOUT.resolve("docs/internals.md")));
+    return lines;
+  }
+
+  private static List<String> overview() throws IOException {
     return Files.readAllLines(CHECKOUT.resolve("docs/architecture.md"));
   }
 
@@ -63,8 +69,13 @@ class ArchitectureDocumentTest {
         }
       }
     }
-    // Named in the page, and part of the tests.
-    names.add("ArchitectureTest");
+    try (Stream<Path> files = Files.walk(CHECKOUT.resolve("checks"))) {
+      // Tests that the page names.
+      files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> name.endsWith("Test.java") || name.equals("Verb.java"))
+          .forEach(name -> names.add(name.substring(0, name.length() - ".java".length())));
+    }
     return names;
   }
 
@@ -76,6 +87,45 @@ class ArchitectureDocumentTest {
       }
     }
     return found;
+  }
+
+  @Test
+  void the_overview_is_a_page_that_is_read_in_ten_minutes() throws IOException {
+    long words =
+        overview().stream()
+            .flatMap(line -> Arrays.stream(line.split("[\\s|]+")))
+            .filter(word -> word.matches(".*\\w.*"))
+            .count();
+    assertThat(words).isLessThan(1_400);
+  }
+
+  @Test
+  void every_place_that_the_overview_names_exists() throws IOException {
+    List<String> places =
+        overview().stream()
+            .flatMap(line -> IN_BACKTICKS.matcher(line).results())
+            .map(found -> found.group(1))
+            .filter(name -> name.matches("(modules|checks|docs)/.*"))
+            .toList();
+    assertThat(places)
+        .hasSizeGreaterThan(8)
+        .allSatisfy(place -> assertThat(CHECKOUT.resolve(place)).exists());
+  }
+
+  @Test
+  void the_overview_has_every_room() throws IOException {
+    Set<String> named =
+        section("The rooms").stream()
+            .filter(line -> line.startsWith("| `"))
+            .flatMap(line -> quoted(line.split("\\|", -1)[1]).stream())
+            .collect(toCollection(TreeSet::new));
+    Set<String> rooms =
+        modules().stream()
+            .filter(module -> module.startsWith(CHECKOUT.resolve("modules")))
+            .map(module -> module.getFileName().toString())
+            .collect(toCollection(TreeSet::new));
+    rooms.add("checks/");
+    assertThat(named).isEqualTo(rooms);
   }
 
   @Test

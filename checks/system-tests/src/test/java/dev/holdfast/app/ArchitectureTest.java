@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The modules and what each may depend on, as docs/architecture.md lists them. */
+/** The modules and what each may depend on, as docs/internals.md lists them. */
 class ArchitectureTest {
   private static final String ROOT = "dev.holdfast";
 

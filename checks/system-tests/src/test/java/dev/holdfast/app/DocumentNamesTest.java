@@ -62,6 +62,7 @@ class DocumentNamesTest {
   private static List<Path> documents() throws IOException {
     List<Path> documents = new ArrayList<>();
     documents.add(CHECKOUT.resolve("docs/architecture.md"));
+    documents.add(CHECKOUT.resolve("docs/internals.md"));
     documents.add(CHECKOUT.resolve("docs/queries.md"));
     try (Stream<Path> decisions = Files.list(CHECKOUT.resolve("docs/adr"))) {
       decisions.filter(file -> file.toString().endsWith(".md")).sorted().forEach(documents::add);
