@@ -47,7 +47,9 @@ record Subject(JobStore store, TestDatabase db, Job before, Job job, Lease lease
     return subject;
   }
 
-  /** Again while it waits: another thread may be freeing it just now, because the other has ended. */
+  /**
+   * Again while it waits: another thread may be freeing it just now, because the other has ended.
+   */
   void promote() {
     do {
       store.maintenance().promote();

@@ -1,12 +1,14 @@
 package dev.holdfast.queue;
 
 import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.LogLines;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.JobEdit;
@@ -15,10 +17,8 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Tenant;
-import dev.holdfast.model.wait.Children;
 import dev.holdfast.model.wait.Decision;
 import dev.holdfast.model.wait.SignalToJob;
-import dev.holdfast.model.wait.Suspension;
 import dev.holdfast.model.wait.Wait;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -99,6 +99,7 @@ class ArchitectureTest {
           "ProcessRecovery",
           "ClaimByRules",
           "UnreadableJobs",
+          "WakeParents",
           "Settle",
           "WriteReports");
 

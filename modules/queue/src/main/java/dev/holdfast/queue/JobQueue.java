@@ -1,6 +1,7 @@
 package dev.holdfast.queue;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Completion;
@@ -10,6 +11,8 @@ import dev.holdfast.model.attempt.LogLines;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Suspension;
+import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.JobEdit;
@@ -24,11 +27,8 @@ import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.Tenant;
-import dev.holdfast.model.wait.Children;
 import dev.holdfast.model.wait.Decision;
 import dev.holdfast.model.wait.SignalToJob;
-import dev.holdfast.model.wait.Suspension;
-import dev.holdfast.model.wait.WaitAnswer;
 import dev.holdfast.queue.batch.BatchClaims;
 import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.claim.Claim;

@@ -2,17 +2,17 @@ package dev.holdfast.queue.wait;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Suspension;
+import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Tenant;
-import dev.holdfast.model.wait.Children;
 import dev.holdfast.model.wait.SignalToJob;
-import dev.holdfast.model.wait.Suspension;
 import dev.holdfast.model.wait.Wait;
-import dev.holdfast.model.wait.WaitAnswer;
 import dev.holdfast.model.wait.WaitEnd;
 import dev.holdfast.model.wait.WaitEnd.Outcome;
 import dev.holdfast.model.wait.WaitSort;

@@ -1,6 +1,7 @@
 package dev.holdfast.queue.wait;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobDefaults;
@@ -8,7 +9,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.model.wait.Children;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;

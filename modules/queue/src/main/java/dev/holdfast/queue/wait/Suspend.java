@@ -2,13 +2,13 @@ package dev.holdfast.queue.wait;
 
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Suspension;
+import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
-import dev.holdfast.model.wait.Suspension;
 import dev.holdfast.model.wait.Wait;
-import dev.holdfast.model.wait.WaitAnswer;
 import dev.holdfast.model.wait.WaitEnd;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;

@@ -1,16 +1,16 @@
 package dev.holdfast.worker.attempt;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Suspension;
+import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.wait.ChildEnd;
-import dev.holdfast.model.wait.Children;
-import dev.holdfast.model.wait.Suspension;
 import dev.holdfast.model.wait.Wait;
-import dev.holdfast.model.wait.WaitAnswer;
 import dev.holdfast.model.wait.WaitEnd;
 import dev.holdfast.worker.handler.Child;
 import dev.holdfast.worker.handler.LeaseLostException;

@@ -1,6 +1,7 @@
 package dev.holdfast.worker.source;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -11,14 +12,13 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Subscription;
 import dev.holdfast.model.wait.ChildEnd;
-import dev.holdfast.model.wait.Children;
-import dev.holdfast.model.wait.Suspension;
-import dev.holdfast.model.wait.WaitAnswer;
 import dev.holdfast.worker.handler.UnknownKind;
 import java.time.Duration;
 import java.util.Collection;

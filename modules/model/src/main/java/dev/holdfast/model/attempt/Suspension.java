@@ -1,8 +1,8 @@
-package dev.holdfast.model.wait;
+package dev.holdfast.model.attempt;
 
-import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.wait.Wait;
 
 /**
  * An attempt asks to wait.

@@ -1,6 +1,5 @@
-package dev.holdfast.model.wait;
+package dev.holdfast.model.attempt;
 
-import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
