@@ -126,7 +126,9 @@ export class Steps {
     step.attempt++;
     step.state = "RUNNING";
     const about = { stepId: step.stepId, stepIndex: step.stepIndex, stepAttempt: step.attempt };
-    const start = new Start(() => this.tell({ ...about, state: "RUNNING", ...(recovery ? { honoured: recovery } : {}) }));
+    const start = new Start(() =>
+      this.tell({ ...about, state: "RUNNING", ...(recovery ? { honoured: recovery } : {}) }),
+    );
     if (!isQuiet) {
       await start.tell();
     }

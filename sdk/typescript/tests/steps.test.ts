@@ -68,15 +68,7 @@ test("a step that takes long is seen to run, and what it reports comes after its
   finish();
   await ends(id, "SUCCEEDED");
   const types = (await holdfast.timeline(id)).map((event) => event.type.replace("task.step.attempt.", ""));
-  assert.deepEqual(types.slice(2, -1), [
-    "started",
-    "finished",
-    "started",
-    "halved",
-    "finished",
-    "started",
-    "finished",
-  ]);
+  assert.deepEqual(types.slice(2, -1), ["started", "finished", "started", "halved", "finished", "started", "finished"]);
   assert.deepEqual(
     (await holdfast.timeline(id)).map((event) => event.number),
     types.map((_, i) => i + 1),
