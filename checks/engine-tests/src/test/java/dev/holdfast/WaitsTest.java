@@ -2,6 +2,7 @@ package dev.holdfast;
 
 import static dev.holdfast.testkit.Soon.AMPLE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.job.Failure;
@@ -323,6 +324,27 @@ class WaitsTest extends LibraryTest {
     JobId id = enqueue(Job.of("waits").maxAttempts(1));
     await(id, JobState.FAILED);
     assertThat(failure(id).message()).contains("'twice'").contains("id of its own");
+  }
+
+  @Test
+  void an_id_stays_what_it_was_when_the_handler_changes() {
+    handling(
+        (payload, context) -> {
+          if (calls.get() == 1) {
+            context.sleep("was-a-wait", Duration.ZERO);
+            step(context, "was-a-step");
+            throw context.snooze(Duration.ZERO);
+          } else if (calls.get() == 2) {
+            assertThatThrownBy(() -> step(context, "was-a-wait"))
+                .hasMessageContaining("was a wait before");
+            throw context.snooze(Duration.ZERO);
+          }
+          context.sleep("was-a-step", Duration.ZERO);
+          return null;
+        });
+    JobId id = enqueue(Job.of("waits").maxAttempts(1));
+    await(id, JobState.FAILED);
+    assertThat(failure(id).message()).contains("'was-a-step' was a step before");
   }
 
   @Test

@@ -108,7 +108,7 @@ final class WriteSteps {
             ON CONFLICT (job_id, step_id) DO UPDATE
                SET state = excluded.state, attempt = excluded.attempt,
                    job_attempt = excluded.job_attempt, resets = s.resets + excluded.resets,
-                   checkpoint = excluded.checkpoint, patch = NULL,
+                   checkpoint = excluded.checkpoint, ended = NULL, patch = NULL,
                    started_at = CASE WHEN (s.job_attempt, s.attempt)
                                           = (excluded.job_attempt, excluded.attempt)
                                      THEN s.started_at ELSE excluded.started_at END,

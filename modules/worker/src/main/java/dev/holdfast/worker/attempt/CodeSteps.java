@@ -47,6 +47,10 @@ final class CodeSteps {
       String id, PayloadType<T> type, Budgets budgets, Callable<T> body)
       throws InterruptedException {
     StepStatus before = begin(Limits.stepId(id));
+    if (before.isDone() && before.waitEnd() != null) {
+      throw new IllegalStateException(
+          "'%s' was a wait before, and is a step now: give it another id".formatted(id));
+    }
     if (before.isDone() && !steps.isAskedFor(before)) {
       return decoded(before.checkpoint(), type);
     }
