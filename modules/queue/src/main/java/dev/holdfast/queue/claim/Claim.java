@@ -145,7 +145,7 @@ public final class Claim {
     }
     boolean promoted = probe.retryDue() && !Promote.due(database, queue).isEmpty();
     boolean woken = probe.wakeDue() && !Wake.due(database, queue).isEmpty();
-    boolean elsewhere = probe.retryDue() && !promoted || probe.wakeDue() && !woken;
+    boolean elsewhere = (probe.retryDue() && !promoted) || (probe.wakeDue() && !woken);
     boolean more = promoted || woken;
     more |= probe.hasWaiting() && !Unblock.ready(database, queue).isEmpty();
     more |= probe.hasWaiting() && !WakeParents.missed(database, queue).isEmpty();

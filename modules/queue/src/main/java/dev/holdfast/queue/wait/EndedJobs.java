@@ -117,6 +117,7 @@ public final class EndedJobs implements AutoCloseable {
     }
   }
 
+  @SuppressWarnings("WaitNotInLoop") // the caller loops
   private long awaitNanos(long pause) {
     try {
       return changed.awaitNanos(pause);

@@ -21,7 +21,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -237,24 +239,25 @@ public final class Suspend {
       Map<Lease, Seen> seen,
       Map<Suspension, WaitAnswer> answers)
       throws SQLException {
+    Function<Suspension, Seen> of = each -> Objects.requireNonNull(seen.get(each.lease()));
     for (Suspension each : holding) {
-      Seen there = seen.get(each.lease());
+      Seen there = of.apply(each);
       if (there.end() != null) {
         answers.put(each, new WaitAnswer.Over(there.end(), there.payload()));
       }
     }
     List<Suspension> taking =
         holding.stream()
-            .filter(each -> answers.containsKey(each) && !seen.get(each.lease()).answered())
+            .filter(each -> answers.containsKey(each) && !of.apply(each).answered())
             .toList();
     if (!taking.isEmpty()) {
       TAKE.on(connection)
           .leases(taking.stream().map(Suspension::lease).toList())
           .array("ids", "text", taking, each -> each.asked().id())
           .array("indexes", "int4", taking, Suspension::index)
-          .array("payloads", "text", taking, each -> seen.get(each.lease()).payload())
-          .array("ended", "text", taking, each -> seen.get(each.lease()).ended())
-          .array("numbers", "int4", taking, each -> seen.get(each.lease()).number())
+          .array("payloads", "text", taking, each -> of.apply(each).payload())
+          .array("ended", "text", taking, each -> of.apply(each).ended())
+          .array("numbers", "int4", taking, each -> of.apply(each).number())
           .update();
     }
   }

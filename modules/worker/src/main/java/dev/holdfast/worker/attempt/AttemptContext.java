@@ -33,6 +33,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
@@ -231,7 +232,7 @@ final class AttemptContext implements JobContext {
     return new Approval(
         end.outcome() == WaitEnd.Outcome.APPROVED,
         end.by(),
-        end.at(),
+        Objects.requireNonNull(end.at()),
         end.comment() == null ? "" : end.comment());
   }
 
@@ -250,7 +251,7 @@ final class AttemptContext implements JobContext {
     if (how == Join.FAIL_FAST) {
       ends.stream()
           .filter(each -> each.state() != JobState.SUCCEEDED)
-          .min(Comparator.comparing(each -> each.state() == JobState.FAILED ? 0 : 1))
+          .min(Comparator.comparingInt(each -> each.state() == JobState.FAILED ? 0 : 1))
           .ifPresent(
               failed -> {
                 throw new ChildFailedException(failed);

@@ -26,7 +26,7 @@ final class HandlerThread {
 
   /** Whether the calling thread is the one that runs the handler. */
   synchronized boolean isCurrent() {
-    return thread == Thread.currentThread();
+    return Thread.currentThread().equals(thread);
   }
 
   /** Whether the handler runs, abandoned or not. */
