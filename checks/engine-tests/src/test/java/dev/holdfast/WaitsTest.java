@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -30,7 +31,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-@OnlyDirect("over HTTP there are no waits yet")
 class WaitsTest extends LibraryTest {
   private static final Duration THREE_DAYS = Duration.ofDays(3);
 
@@ -337,6 +337,11 @@ class WaitsTest extends LibraryTest {
           } else if (calls.get() == 2) {
             assertThatThrownBy(() -> step(context, "was-a-wait"))
                 .hasMessageContaining("was a wait before");
+            Child unused = context.spawn("starts", Job.of("double", 1));
+            throw context.snooze(Duration.ZERO);
+          } else if (calls.get() == 3) {
+            assertThatThrownBy(() -> context.any("starts", List.of(new Child(context.id(), "x"))))
+                .hasMessageContaining("was a start of jobs before");
             throw context.snooze(Duration.ZERO);
           }
           context.sleep("was-a-step", Duration.ZERO);
@@ -345,6 +350,18 @@ class WaitsTest extends LibraryTest {
     JobId id = enqueue(Job.of("waits").maxAttempts(1));
     await(id, JobState.FAILED);
     assertThat(failure(id).message()).contains("'was-a-step' was a step before");
+  }
+
+  @Test
+  void what_was_logged_before_a_wait_is_written() {
+    JobId id =
+        waiting(
+            (payload, context) -> {
+              context.log("before the wait");
+              context.sleep("nap", THREE_DAYS);
+              return null;
+            });
+    assertThat(holdfast.queries().log(id, LogCursor.START).toString()).contains("before the wait");
   }
 
   @Test

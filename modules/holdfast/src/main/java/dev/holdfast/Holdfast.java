@@ -158,7 +158,7 @@ public final class Holdfast implements AutoCloseable {
   public SignalToJob.Answer signal(String kind, String uniqueKey, String name, Object payload) {
     return store
         .queries()
-        .holderOf(uniqueKey, kind, Job.DEFAULT_OWNER)
+        .holderOf(uniqueKey, kind, Tenant.of(Job.DEFAULT_OWNER))
         .map(job -> signal(job, name, payload))
         .orElse(SignalToJob.Answer.NO_SUCH_JOB);
   }

@@ -44,7 +44,7 @@ public final class JobStore implements AutoCloseable {
     this.defaults = new EnqueueDefaults(options.retries());
     Enqueue enqueue = new Enqueue(database, notifier, codec, defaults);
     Backoff backoff = new Backoff(options.retries());
-    this.endedJobs = new EndedJobs(database, notifier);
+    this.endedJobs = new EndedJobs(database, notifier, options.freeAtOnce());
     this.jobs =
         new JobQueue(database, heartbeats, notifier, codec, enqueue, endedJobs, backoff, options);
     this.queries = new Queries(database);
@@ -65,7 +65,8 @@ public final class JobStore implements AutoCloseable {
       StatementObserver observer,
       RetryDefaults retries,
       int batchFrom,
-      LongSupplier nanos) {
+      LongSupplier nanos,
+      boolean freeAtOnce) {
     /** Fewer are claimed as quickly row by row, and such claims do not wait for each other. */
     private static final int BACKLOG = 100;
 
@@ -74,7 +75,7 @@ public final class JobStore implements AutoCloseable {
         new Options(8, StatementObserver.NONE, RetryDefaults.NONE);
 
     public Options(int connections, StatementObserver observer, RetryDefaults retries) {
-      this(connections, observer, retries, BACKLOG, System::nanoTime);
+      this(connections, observer, retries, BACKLOG, System::nanoTime, true);
     }
 
     public Options(int connections, StatementObserver observer) {
@@ -83,27 +84,35 @@ public final class JobStore implements AutoCloseable {
 
     /** How many connections of the pool the verbs may use at once. */
     public Options connections(int value) {
-      return new Options(value, observer, retries, batchFrom, nanos);
+      return new Options(value, observer, retries, batchFrom, nanos, freeAtOnce);
     }
 
     /** Called after every statement. */
     public Options observer(StatementObserver value) {
-      return new Options(connections, value, retries, batchFrom, nanos);
+      return new Options(connections, value, retries, batchFrom, nanos, freeAtOnce);
     }
 
     /** From how large a backlog on claims are made in batches. */
     public Options batchFrom(int value) {
-      return new Options(connections, observer, retries, value, nanos);
+      return new Options(connections, observer, retries, value, nanos, freeAtOnce);
     }
 
     /** By which clock the cost of claims is measured. */
     public Options nanos(LongSupplier value) {
-      return new Options(connections, observer, retries, batchFrom, value);
+      return new Options(connections, observer, retries, batchFrom, value, freeAtOnce);
+    }
+
+    /**
+     * Whether the end of a job frees at once, on another thread, what waits for it; otherwise a
+     * sweep does, or a claim that finds nothing else.
+     */
+    public Options freeAtOnce(boolean value) {
+      return new Options(connections, observer, retries, batchFrom, nanos, value);
     }
 
     /** What holds for jobs that do not say how often they are retried. */
     public Options retries(RetryDefaults value) {
-      return new Options(connections, observer, value, batchFrom, nanos);
+      return new Options(connections, observer, value, batchFrom, nanos, freeAtOnce);
     }
   }
 

@@ -94,8 +94,8 @@ public final class Queries {
     return status.state() == JobState.PENDING && status.attempt() < BatchClaims.ATTEMPT;
   }
 
-  /** The job that holds a unique key now. */
-  public Optional<JobId> holderOf(String uniqueKey, String kind, String tenant) {
+  /** The job that holds a unique key now; of several tenants, one of those that do. */
+  public Optional<JobId> holderOf(String uniqueKey, String kind, Tenant tenant) {
     return database.run(
         "holderOf", connection -> SendSignal.holder(connection, tenant, kind, uniqueKey));
   }

@@ -111,9 +111,9 @@ class SignalTest extends WaitFixture {
   @Test
   void a_job_is_found_by_its_unique_key() {
     JobId job = add(job().unique(Unique.by("order-1")));
-    assertThat(queries.holderOf("order-1", "test", "default")).contains(job);
-    assertThat(queries.holderOf("order-2", "test", "default")).isEmpty();
-    assertThat(queries.holderOf("order-1", "test", "another")).isEmpty();
+    assertThat(queries.holderOf("order-1", "test", Tenant.of("default"))).contains(job);
+    assertThat(queries.holderOf("order-2", "test", Tenant.of("default"))).isEmpty();
+    assertThat(queries.holderOf("order-1", "test", Tenant.of("another"))).isEmpty();
   }
 
   @Test

@@ -73,7 +73,8 @@ final class PostgresQueue implements Interpreter, AutoCloseable {
 
   /**
    * Its claims are in batches as soon as there is more than one. The model knows no cursor: where
-   * claims cost no time, each of them is due for a full index scan.
+   * claims cost no time, each of them is due for a full index scan. Nor does it know threads that
+   * free jobs beside the verbs.
    */
   PostgresQueue(TestDatabase database) {
     this.database = database;
@@ -81,7 +82,7 @@ final class PostgresQueue implements Interpreter, AutoCloseable {
         new JobStore(
             database.dataSource(),
             new PlainCodec(),
-            JobStore.Options.DEFAULT.batchFrom(1).nanos(() -> 0));
+            JobStore.Options.DEFAULT.batchFrom(1).nanos(() -> 0).freeAtOnce(false));
   }
 
   /** As at the beginning of a run. */

@@ -8,14 +8,17 @@ import dev.holdfast.contract.lease.Batch;
 import dev.holdfast.contract.lease.Envelope;
 import dev.holdfast.contract.lease.HeldLease;
 import dev.holdfast.contract.lease.Holders;
+import dev.holdfast.contract.lease.LeaseChildren;
 import dev.holdfast.contract.lease.LeaseHeartbeat;
 import dev.holdfast.contract.lease.LeasePublish;
 import dev.holdfast.contract.lease.LeaseReport;
 import dev.holdfast.contract.lease.LeaseRequest;
 import dev.holdfast.contract.lease.LeaseSettle;
+import dev.holdfast.contract.lease.LeaseSuspend;
 import dev.holdfast.contract.lease.QueueDepth;
 import dev.holdfast.contract.task.TaskSteps;
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -26,9 +29,13 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.attempt.WaitAnswer;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.Subscription;
+import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.worker.source.JobSource;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.net.URI;
@@ -324,6 +331,60 @@ public final class HttpSource implements JobSource, AutoCloseable {
                   .acks()));
     }
     return acks;
+  }
+
+  @Override
+  public WaitAnswer suspend(Suspension suspension) {
+    Lease lease = suspension.lease();
+    WaitAnswer answer =
+        holders
+            .of(lease)
+            .map(
+                worker ->
+                    server
+                        .post(
+                            "/v1/leases/suspend",
+                            LeaseSuspend.of(suspension, worker),
+                            Refusal.BAD_LIMIT,
+                            LeaseSuspend.Answer.class)
+                        .answer())
+            .orElse(WaitAnswer.LEASE_LOST);
+    if (answer instanceof WaitAnswer.Suspended) {
+      holders.forget(List.of(lease));
+    }
+    return answer;
+  }
+
+  @Override
+  public Ack startChildren(Children children) {
+    return holders
+        .of(children.lease())
+        .map(
+            worker ->
+                server
+                    .post(
+                        "/v1/leases/children",
+                        LeaseChildren.of(children, worker),
+                        Refusal.PAYLOAD_NOT_JSON,
+                        LeaseChildren.Answer.class)
+                    .ack())
+        .orElse(Ack.LEASE_LOST);
+  }
+
+  @Override
+  public List<ChildEnd> children(Lease lease, List<JobId> jobs) {
+    return holders
+        .of(lease)
+        .map(
+            worker ->
+                server
+                    .post(
+                        "/v1/leases/children/ends",
+                        new LeaseChildren.Asked(lease.job(), lease.attempt(), worker, jobs),
+                        Refusal.BAD_ID,
+                        LeaseChildren.Ends.class)
+                    .jobs())
+        .orElse(List.of());
   }
 
   /** With fewer answers than requests, it is not known which answer belongs to which. */

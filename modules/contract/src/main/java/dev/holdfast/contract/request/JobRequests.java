@@ -84,8 +84,22 @@ public final class JobRequests {
     return !Wire.tree(document.text().getBytes(StandardCharsets.UTF_8)).isMissingNode();
   }
 
+  /** A job that another one starts: what it does not say itself follows from that one. */
+  public static JobRequest child(Job job) {
+    if (!(job.payload() instanceof Json payload)) {
+      throw new IllegalArgumentException(
+          "the payload of a job that is started must be JSON already");
+    }
+    return request(job, payload, job.ownQueue(), job.ownPriority());
+  }
+
   /** Defaults are left out, so that a key of one tenant enqueues jobs of its tenant. */
   private static JobRequest request(Job job, Json payload) {
+    return request(job, payload, job.queue(), job.priority());
+  }
+
+  private static JobRequest request(
+      Job job, Json payload, @Nullable String queue, @Nullable Integer priority) {
     Unique unique = job.unique();
     boolean delayed = !job.delay().isZero();
     boolean ofARun = !job.run().equals(job.id());
@@ -93,8 +107,8 @@ public final class JobRequests {
         job.id(),
         job.kind(),
         payload,
-        job.queue(),
-        job.priority(),
+        queue,
+        priority,
         delayed ? Long.valueOf(job.delay().toMillis()) : null,
         job.runAt(),
         job.maxAttempts(),

@@ -1,5 +1,6 @@
 package dev.holdfast.model.job;
 
+import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.JobLimits;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
@@ -32,7 +33,7 @@ public final class Job implements Cloneable {
   public static final int DEFAULT_MAX_CRASHES = 2;
 
   private final String kind;
-  private final Object payload;
+  private Object payload;
   private JobId id = JobId.next();
   private @Nullable String queue;
   private @Nullable Integer priority;
@@ -166,6 +167,18 @@ public final class Job implements Cloneable {
   }
 
   /**
+   * The job with payload and resources as JSON.
+   *
+   * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+   */
+  public Job encoded(Codec codec) {
+    Job job = copy();
+    job.payload = codec.encode(payload);
+    job.resources = resources == null ? null : codec.encode(resources);
+    return job;
+  }
+
+  /**
    * The job as a child that the handler of another one starts.
    *
    * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
@@ -290,6 +303,16 @@ public final class Job implements Cloneable {
 
   public String queue() {
     return queue == null ? DEFAULT_QUEUE : queue;
+  }
+
+  /** Null when the job does not say. */
+  public @Nullable String ownQueue() {
+    return queue;
+  }
+
+  /** Null when the job does not say. */
+  public @Nullable Integer ownPriority() {
+    return priority;
   }
 
   public int priority() {

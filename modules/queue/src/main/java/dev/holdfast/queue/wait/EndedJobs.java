@@ -50,9 +50,13 @@ public final class EndedJobs implements AutoCloseable {
   private volatile boolean nobodyWaited;
   private @Nullable Thread looking;
 
-  public EndedJobs(Database database, QueueNotifier notifier) {
+  /**
+   * @param looks false where nothing is freed at once
+   */
+  public EndedJobs(Database database, QueueNotifier notifier, boolean looks) {
     this.database = database;
     this.notifier = notifier;
+    this.closed = !looks;
   }
 
   /** Called after the commit. Some of the jobs may not have ended. */

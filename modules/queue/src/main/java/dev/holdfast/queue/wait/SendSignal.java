@@ -9,6 +9,7 @@ import dev.holdfast.queue.command.LockJob;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.EventSql;
+import dev.holdfast.queue.sql.TenantSql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -25,9 +26,10 @@ public final class SendSignal {
       Sql.of(
           """
           SELECT j.id FROM holdfast.job j
-           WHERE j.tenant = :tenant AND j.kind = :kind AND j.unique_key = :key
-             AND j.unique_states > 0
-          """);
+           WHERE ${tenant} AND j.kind = :kind AND j.unique_key = :key AND j.unique_states > 0
+          """,
+          "tenant",
+          TenantSql.isOf("j"));
 
   private static final Sql BEFORE =
       Sql.of(
@@ -100,10 +102,10 @@ public final class SendSignal {
 
   /** The job that holds a unique key. */
   public static Optional<JobId> holder(
-      Connection connection, String tenant, String kind, String key) throws SQLException {
+      Connection connection, Tenant tenant, String kind, String key) throws SQLException {
     return OF_KEY
         .on(connection)
-        .set("tenant", tenant)
+        .tenant(tenant)
         .set("kind", kind)
         .set("key", key)
         .first(row -> Rows.id(row, "id"));

@@ -1,6 +1,7 @@
 package dev.holdfast.server.worker;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -11,9 +12,12 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Suspension;
+import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
+import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Queries;
 import dev.holdfast.server.auth.Caller;
@@ -163,6 +167,27 @@ public final class FencedOperations {
 
   List<PublishedArtifact> artifacts(LeaseHolder holder, Lease lease) {
     return holds(holder, lease) ? queries.artifacts(lease.job()) : List.of();
+  }
+
+  // ---- waits, and jobs that an attempt starts
+
+  WaitAnswer suspend(Held<Suspension> suspension) {
+    if (!holds(suspension.holder(), suspension.lease())) {
+      return WaitAnswer.LEASE_LOST;
+    }
+    WaitAnswer answer = queue.suspend(suspension.content());
+    if (answer instanceof WaitAnswer.Suspended) {
+      attempts.suspended(suspension.lease());
+    }
+    return answer;
+  }
+
+  Ack startChildren(Held<Children> children) {
+    return ofHolder(children, queue::startChildren);
+  }
+
+  List<ChildEnd> children(LeaseHolder holder, Lease lease, List<JobId> jobs) {
+    return holds(holder, lease) ? queries.children(lease.job(), jobs) : List.of();
   }
 
   // ---- the end of an attempt

@@ -3,11 +3,14 @@ package dev.holdfast.server.worker;
 import dev.holdfast.contract.json.Fields;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.lease.HeldLease;
+import dev.holdfast.contract.lease.LeaseChildren;
 import dev.holdfast.contract.lease.LeaseHeartbeat;
 import dev.holdfast.contract.lease.LeasePublish;
 import dev.holdfast.contract.lease.LeaseReport;
 import dev.holdfast.contract.lease.LeaseSettle;
+import dev.holdfast.contract.lease.LeaseSuspend;
 import dev.holdfast.contract.task.TaskSteps;
+import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -15,6 +18,7 @@ import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.server.http.Answer;
@@ -58,6 +62,9 @@ public final class LeasesApi {
         Route.post("/v1/leases/publish", Guard.WORK, this::publish),
         Route.get("/v1/leases/artifacts", Guard.WORK, this::artifacts)
             .queries("taskId", "attempt", "workerId"),
+        Route.post("/v1/leases/suspend", Guard.WORK, this::suspend).maxBody(Route.SMALL),
+        Route.post("/v1/leases/children", Guard.WORK, this::startChildren),
+        Route.post("/v1/leases/children/ends", Guard.WORK, this::children),
         Route.post("/v1/leases/settle", Guard.WORK, this::settle),
         Route.post("/v1/leases/succeeded", Guard.WORK, this::succeeded).maxBody(Route.SMALL),
         Route.get("/v1/leases", Guard.WORK, this::heldBy).queries("workerId"));
@@ -146,6 +153,35 @@ public final class LeasesApi {
             null);
     return new Held<>(
         new LeaseHolder.Worker(call.caller(), ending.workerId()), settlement.lease(), completion);
+  }
+
+  private Answer suspend(Call call) {
+    LeaseSuspend said = call.body(LeaseSuspend.class);
+    Suspension suspension = said.suspension();
+    return Answer.ok(
+        LeaseSuspend.Answer.of(
+            operations.suspend(
+                new Held<>(holder(call, said.workerId()), suspension.lease(), suspension))));
+  }
+
+  private Answer startChildren(Call call) {
+    LeaseChildren said = call.body(LeaseChildren.class);
+    Children children = said.children();
+    return Answer.ok(
+        new LeaseChildren.Answer(
+            operations.startChildren(
+                new Held<>(holder(call, said.workerId()), children.lease(), children))));
+  }
+
+  private Answer children(Call call) {
+    LeaseChildren.Asked asked = call.body(LeaseChildren.Asked.class);
+    return Answer.ok(
+        new LeaseChildren.Ends(
+            operations.children(holder(call, asked.workerId()), asked.lease(), asked.jobs())));
+  }
+
+  private static LeaseHolder.Worker holder(Call call, String worker) {
+    return new LeaseHolder.Worker(call.caller(), worker);
   }
 
   private Answer publish(Call call) {

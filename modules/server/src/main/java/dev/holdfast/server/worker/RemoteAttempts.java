@@ -63,6 +63,14 @@ public final class RemoteAttempts {
    */
   public record End(Settlement settlement, boolean again) {}
 
+  /** An attempt whose handler waits. */
+  void suspended(Lease attempt) {
+    Long since = claimedAt.asMap().remove(attempt);
+    if (since != null) {
+      metrics.time(Metrics.RUN_TIME, Duration.ofNanos(System.nanoTime() - since));
+    }
+  }
+
   public void ended(List<End> ends) {
     List<Lease> elsewhere = new ArrayList<>();
     for (End end : ends) {

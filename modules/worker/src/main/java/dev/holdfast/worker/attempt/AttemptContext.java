@@ -83,7 +83,8 @@ final class AttemptContext implements JobContext {
             services,
             new Journal(job.lease(), codec, reports::write, reports::announce, services.metrics()));
     this.codeSteps = new CodeSteps(codec, steps);
-    this.waits = new AttemptWaits(job, services.source(), steps, reports, stop, thread, lost);
+    this.waits =
+        new AttemptWaits(job, codec, services.source(), steps, reports, stop, thread, lost);
   }
 
   AttemptReports reports() {

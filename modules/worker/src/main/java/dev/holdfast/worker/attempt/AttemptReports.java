@@ -160,6 +160,18 @@ final class AttemptReports {
     }
   }
 
+  /** Before the attempt may end by a wait: nothing can be reported after that. */
+  void awaitAllWritten() {
+    awaitWritten();
+    JobLog lines;
+    synchronized (lock) {
+      lines = jobLog;
+    }
+    if (lines != null) {
+      lines.flush().forEach(AttemptReports::answerTo);
+    }
+  }
+
   private static Ack answerTo(CompletableFuture<Ack> written) {
     try {
       return written.get();

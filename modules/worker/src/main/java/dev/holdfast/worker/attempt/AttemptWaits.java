@@ -8,6 +8,7 @@ import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.model.wait.Wait;
@@ -30,6 +31,7 @@ final class AttemptWaits {
   private static final int PART = 1_000;
 
   private final LeasedJob job;
+  private final Codec codec;
   private final RetryingSource source;
   private final AttemptSteps steps;
   private final AttemptReports reports;
@@ -43,6 +45,7 @@ final class AttemptWaits {
 
   AttemptWaits(
       LeasedJob job,
+      Codec codec,
       RetryingSource source,
       AttemptSteps steps,
       AttemptReports reports,
@@ -50,6 +53,7 @@ final class AttemptWaits {
       HandlerThread thread,
       Runnable lost) {
     this.job = job;
+    this.codec = codec;
     this.source = source;
     this.steps = steps;
     this.reports = reports;
@@ -98,7 +102,7 @@ final class AttemptWaits {
     if (before.isDone() && !steps.isAskedFor(before)) {
       return new Over(mustBe(known, wait), before.checkpoint());
     }
-    reports.awaitWritten();
+    reports.awaitAllWritten();
     asking = true;
     try {
       WaitAnswer answer =
@@ -126,12 +130,18 @@ final class AttemptWaits {
   }
 
   private static WaitEnd mustBe(@Nullable WaitEnd known, Wait wait) {
-    if (known == null || known.sort() != wait.sort()) {
+    if (known == null
+        || known.sort() != wait.sort()
+        || known.outcome() == WaitEnd.Outcome.STARTED) {
       throw new IllegalStateException(
           "'%s' was %s before, and is a wait of the sort %s now: give it another id"
               .formatted(
                   wait.id(),
-                  known == null ? "a step" : "a wait of the sort " + known.sort(),
+                  known == null
+                      ? "a step"
+                      : known.outcome() == WaitEnd.Outcome.STARTED
+                          ? "a start of jobs"
+                          : "a wait of the sort " + known.sort(),
                   wait.sort()));
     }
     return known;
@@ -161,7 +171,7 @@ final class AttemptWaits {
     int time = there ? before.attempt() : before.attempt() + 1;
     List<Job> children = new ArrayList<>();
     for (Job each : jobs) {
-      children.add(each.id(JobId.ofChild(job.id(), id, time, children.size())));
+      children.add(each.encoded(codec).id(JobId.ofChild(job.id(), id, time, children.size())));
     }
     if (there) {
       mustBeAsMany(before, jobs.size());

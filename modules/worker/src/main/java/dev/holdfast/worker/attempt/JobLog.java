@@ -158,6 +158,11 @@ final class JobLog {
     return answer.isDone() && !answer.isCompletedExceptionally() && answer.join() == Ack.LEASE_LOST;
   }
 
+  /** Reports the lines that are not written yet; the answers are those to all that is reported. */
+  synchronized List<CompletableFuture<Ack>> flush() {
+    return ended ? List.of() : reports();
+  }
+
   /**
    * Reports the last lines, before the attempt is settled.
    *
