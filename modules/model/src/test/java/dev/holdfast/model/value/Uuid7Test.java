@@ -103,6 +103,22 @@ class Uuid7Test {
     assertThat(all).hasSize(40_000);
   }
 
+  @Test
+  void the_last_ten_bits_are_the_cell_which_is_0_also_in_derived_ids() {
+    for (int i = 0; i < 1_000; i++) {
+      UUID id = uuids.next();
+      assertThat(id.getLeastSignificantBits() & 0x3ff).isZero();
+      assertThat(Uuid7.cell(id)).isZero();
+      UUID derived = Uuid7.derived(id, "child/" + i);
+      assertThat(Uuid7.cell(derived)).isZero();
+      assertThat(derived.version()).isEqualTo(7);
+      assertThat(derived.variant()).isEqualTo(2);
+      assertThat(millisOf(derived)).isEqualTo(millisOf(id));
+    }
+    assertThat(Uuid7.cell(UUID.fromString("01a1dd46-efa0-7231-88cf-925231baa463")))
+        .isEqualTo(0x063);
+  }
+
   private boolean rising(int count) {
     JobId last = new JobId(uuids.next());
     for (int i = 0; i < count; i++) {
