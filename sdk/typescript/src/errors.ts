@@ -83,6 +83,7 @@ const NEVER_RETRIED: ReadonlySet<string> = new Set([
   "DEADLINE_EXCEEDED",
   "CANCEL_TIMEOUT",
   "TOXIC_JOB",
+  "NOT_DECIDED",
 ]);
 
 /** Thrown by a handler that knows what is wrong. Any other error is `USER_CODE` and is retried. */

@@ -28,6 +28,7 @@ NEVER_RETRIED = (
     "DEADLINE_EXCEEDED",
     "CANCEL_TIMEOUT",
     "TOXIC_JOB",
+    "NOT_DECIDED",
 )
 """Codes of failures that another attempt cannot help, whatever their category."""
 

@@ -139,6 +139,9 @@ class JobsCommandTest extends OperatorCommandFixture {
   void a_job_that_is_to_run_shows_when_and_why_it_does_not() throws IOException {
     JobId job = holdfast.enqueue(Job.of("fetch").queue("held")).id();
     run("jobs", "show", job.toString());
+    assertThat(said()).as("it has just become due").doesNotContain("not running");
+    database.sql("UPDATE holdfast.job SET run_at = run_at - interval '8 seconds'");
+    run("jobs", "show", job.toString());
     assertThat(said()).containsPattern("not running +it waits for a worker with a free slot");
     holdfast.admin().pause("held");
     run("jobs", "show", job.toString());

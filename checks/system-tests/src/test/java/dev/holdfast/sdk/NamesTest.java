@@ -29,7 +29,22 @@ import org.junit.jupiter.api.Test;
 class NamesTest {
   /** What handlers in other languages do not have. The READMEs say so. */
   private static final Set<String> ONLY_JAVA =
-      Set.of("lease", "scratch", "attach", "grace", "alive", "steps", "settlingInTransaction");
+      Set.of(
+          "lease",
+          "scratch",
+          "attach",
+          "grace",
+          "alive",
+          "steps",
+          "settlingInTransaction",
+          "sleep",
+          "sleepUntil",
+          "await",
+          "approve",
+          "spawn",
+          "join",
+          "any",
+          "map");
 
   private final String python = sources("sdk/python/src/holdfast", ".py");
   private final String typescript = sources("sdk/typescript/src", ".ts");

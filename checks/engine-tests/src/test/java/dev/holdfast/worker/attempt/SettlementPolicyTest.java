@@ -69,6 +69,13 @@ class SettlementPolicyTest {
           never begun,   timed out,     nothing,               =
           never begun,   past deadline, nothing,               =
           never begun,   shutdown,      nothing,               =
+          suspended,     -,             nothing,               =
+          suspended,     cancelled,     nothing,               =
+          suspended,     lease lost,    nothing,               =
+          suspended,     lease ran out, nothing,               =
+          suspended,     timed out,     nothing,               =
+          suspended,     past deadline, nothing,               =
+          suspended,     shutdown,      nothing,               =
           """)
   void the_settlement_follows_from_the_outcome_and_the_stop_reason(
       String outcome, String stop, String settled, String whenStrict) {
@@ -79,7 +86,7 @@ class SettlementPolicyTest {
 
   @Test
   void the_table_above_is_complete() {
-    assertThat(Outcome.class.getPermittedSubclasses()).hasSize(6);
+    assertThat(Outcome.class.getPermittedSubclasses()).hasSize(7);
     assertThat(StopReason.class.getPermittedSubclasses()).hasSize(6);
   }
 
@@ -174,6 +181,7 @@ class SettlementPolicyTest {
       case "snoozed" -> new Outcome.Snoozed(Duration.ofMinutes(1));
       case "abandoned" -> new Outcome.Abandoned();
       case "never begun" -> new Outcome.LostBeforeItBegan();
+      case "suspended" -> new Outcome.Suspended();
       default -> throw new IllegalArgumentException(name);
     };
   }

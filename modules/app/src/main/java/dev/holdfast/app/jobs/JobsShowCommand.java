@@ -42,6 +42,9 @@ import picocli.CommandLine.Parameters;
 /** Everything about one job. */
 @Command(name = "show", description = "Show a job with its attempts, artifacts and timeline.")
 final class JobsShowCommand implements Callable<Integer> {
+  /** For so long a due job is claimed as usual. */
+  private static final Duration JUST_DUE = Duration.ofSeconds(-5);
+
   private static final int MOST_RELATED = 20;
 
   @Mixin final ConnectionOptions connection = new ConnectionOptions();
@@ -99,6 +102,11 @@ final class JobsShowCommand implements Callable<Integer> {
     if (!isToRun(job.state()) || detail.pending().holds()) {
       return List.of();
     }
+    Duration left = Duration.between(Instant.now(), job.runAt());
+    if (left.compareTo(JUST_DUE) > 0 && !left.isPositive()) {
+      // It is being claimed: not worth a request.
+      return List.of();
+    }
     List<String> reasons = new ArrayList<>();
     operator.health().problems().stream()
         .filter(each -> job.queue().equals(each.parameters().get(Finding.QUEUE)))
@@ -108,7 +116,6 @@ final class JobsShowCommand implements Callable<Integer> {
                     ProblemText.of(each.code(), each.parameters())
                         .map(ProblemText::message)
                         .orElse(each.message())));
-    Duration left = Duration.between(Instant.now(), job.runAt());
     if (left.isPositive()) {
       reasons.add(
           (job.state() == JobState.RETRYING ? "its next attempt" : "it")

@@ -169,7 +169,7 @@ public final class Job implements Cloneable {
   /**
    * The job with payload and resources as JSON.
    *
-   * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+   * <p>For the modules of Holdfast; it may change in any release.
    */
   public Job encoded(Codec codec) {
     Job job = copy();
@@ -181,7 +181,7 @@ public final class Job implements Cloneable {
   /**
    * The job as a child that the handler of another one starts.
    *
-   * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
+   * <p>For the modules of Holdfast; it may change in any release.
    *
    * @param as the id under which the parent waits for it
    */
