@@ -30,6 +30,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -95,15 +96,18 @@ class HostileTextTest extends CommandFixture {
     Files.createDirectories(folder.resolve("scratch").resolve(first + "-1"));
   }
 
+  /** The next job may be becoming due just now, because the one before it has ended. */
   private Lease claim() {
-    return holdfast
-        .jobs()
-        .claim(new ClaimRequest("default", 1, "w" + TEXT, Duration.ofMinutes(5)))
-        .jobs()
-        .stream()
-        .map(job -> job.lease())
-        .findFirst()
-        .orElseThrow();
+    return Awaitility.await()
+        .until(
+            () ->
+                holdfast
+                    .jobs()
+                    .claim(new ClaimRequest("default", 1, "w" + TEXT, Duration.ofMinutes(5)))
+                    .jobs(),
+            jobs -> !jobs.isEmpty())
+        .getFirst()
+        .lease();
   }
 
   private List<List<String>> commands() {
