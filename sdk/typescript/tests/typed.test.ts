@@ -62,7 +62,7 @@ test("a rotated key is taken without a restart, also by heartbeats of a worker t
   let leave = (): void => undefined;
   let began = false;
   const apiKey = (): Promise<string> => Promise.resolve(key);
-  const busy = new Worker({ url: proxy.url, apiKey, queues: [queue], concurrency: 1, leaseMs: 3_000, logger });
+  const busy = new Worker({ url: proxy.url, apiKey, queues: [queue], concurrency: 1, leaseMs: 6_000, logger });
   t.after(() => busy.close(0));
   busy.handler("long", () => {
     began = true;
