@@ -3,6 +3,7 @@ package dev.holdfast;
 import static dev.holdfast.SourceErrors.translated;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
@@ -21,7 +22,6 @@ import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Subscription;
 import dev.holdfast.model.value.Tenant;
-import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Queries;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.util.JsonRecyclerPools;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.Module;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -30,6 +31,7 @@ import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 /** Records to JSON and back, by Jackson. Fields a handler does not know yet are passed over. */
 public final class JacksonCodec implements Codec {
@@ -144,7 +146,19 @@ public final class JacksonCodec implements Codec {
     return new RefusedException(Refusal.PAYLOAD_MISMATCH, "the payload is no " + type + ": " + why);
   }
 
+  /** Where in the value, and what. */
   private static String first(JsonProcessingException error) {
-    return Text.excerpt(error.getOriginalMessage(), 300);
+    String where =
+        error instanceof JsonMappingException mapping
+            ? mapping.getPath().stream()
+                .map(
+                    at ->
+                        at.getFieldName() == null
+                            ? "[" + at.getIndex() + "]"
+                            : "'" + at.getFieldName() + "'")
+                .collect(Collectors.joining(" "))
+            : "";
+    return Text.excerpt(
+        (where.isEmpty() ? "" : "at " + where + ": ") + error.getOriginalMessage(), 300);
   }
 }

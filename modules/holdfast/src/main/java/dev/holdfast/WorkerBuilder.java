@@ -237,7 +237,7 @@ public final class WorkerBuilder {
    * has too few connections. Once it runs it waits for a source that is unavailable, without end.
    */
   public Worker start() {
-    Worker worker = checked(true, unknownKinds, listeners);
+    Worker worker = checked(source, true, unknownKinds, listeners);
     if (paused) {
       worker.pause();
     }
@@ -250,28 +250,37 @@ public final class WorkerBuilder {
    * without a logger its failure is printed on standard error.
    */
   public void drain() {
+    drain(UnaryOperator.identity());
+  }
+
+  /**
+   * The same with something between the worker and where its jobs come from, which loses calls or
+   * answers.
+   */
+  public void drain(UnaryOperator<JobSource> between) {
     List<JobListener> all = new ArrayList<>(listeners);
     if (LoggerFactory.getILoggerFactory() instanceof NOPLoggerFactory) {
       all.add(new PrintedFailures());
     }
     // A missing handler fails the job at once.
-    checked(false, Duration.ZERO, all).drain();
+    checked(between.apply(source), false, Duration.ZERO, all).drain();
   }
 
-  private Worker checked(boolean listens, Duration unknown, List<JobListener> told) {
+  private Worker checked(
+      JobSource from, boolean listens, Duration unknown, List<JobListener> told) {
     WorkerOptions options = options(unknown);
     // It would claim jobs all the same, and fail each of them for good.
     if (kinds.isEmpty()) {
       throw new IllegalStateException(
           "no handlers: give this worker one with handle(kind, type, handler) before it starts");
     }
-    source.check(queues, listens);
+    from.check(queues, listens);
     List<Kind<?>> wrapped = new ArrayList<>();
     kinds.values().forEach(kind -> wrapped.add(wrapped(kind)));
     Metrics counted = metrics == null ? new Metrics() : metrics;
     List<Periodic> tasks =
         upkeep == null ? List.of() : upkeep.ofWorker(options, kinds.keySet(), counted);
-    return new Worker(source, tasks, options, codec, wrapped, told, counted);
+    return new Worker(from, tasks, options, codec, wrapped, told, counted);
   }
 
   private <T> Kind<T> wrapped(Kind<T> kind) {

@@ -13,6 +13,7 @@ import dev.holdfast.app.admin.WorkersCommand;
 import dev.holdfast.app.cli.Version;
 import dev.holdfast.app.jobs.EnqueueCommand;
 import dev.holdfast.app.jobs.FailuresCommand;
+import dev.holdfast.app.jobs.InboxCommand;
 import dev.holdfast.app.jobs.JobsCommand;
 import dev.holdfast.app.jobs.RunsCommand;
 import dev.holdfast.app.run.DemoCommand;
@@ -52,6 +53,7 @@ final class HoldfastCommand {
           JobsCommand.class,
           RunsCommand.class,
           FailuresCommand.class,
+          InboxCommand.class,
           QueuesCommand.class,
           WorkersCommand.class,
           SchedulesCommand.class,

@@ -177,6 +177,7 @@ public final class HoldfastMetrics implements StatementObserver {
   private static String outcome(Settlement settlement) {
     return switch (settlement) {
       case Settlement.Succeed succeed -> "succeeded";
+      case Settlement.Continue next -> "continued";
       case Settlement.Fail fail -> "failed";
       case Settlement.Cancel cancel -> "cancelled";
       case Settlement.Snooze snooze -> "snoozed";

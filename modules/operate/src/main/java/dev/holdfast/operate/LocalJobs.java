@@ -35,7 +35,10 @@ import dev.holdfast.model.search.JobIdPage;
 import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.wait.Decision;
+import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Queries;
@@ -224,6 +227,43 @@ final class LocalJobs implements JobOperator {
       case NOT_TAKEN_OVER -> new OperatorException(Reason.JOB_NOT_TAKEN_OVER, message);
       case NO_WORKSPACE -> new OperatorException(Reason.STEP_WITHOUT_WORKSPACE, message);
     };
+  }
+
+  @Override
+  public boolean signal(JobId job, String name, Json payload, @Nullable String key) {
+    SignalToJob signal = new SignalToJob(name, payload, key, caller.name());
+    return switch (jobs.signal(job, signal, caller.tenant())) {
+      case ACCEPTED -> false;
+      case DUPLICATE -> true;
+      case NO_SUCH_JOB -> throw OperatorException.noSuchJob(job);
+      case ALREADY_TERMINAL ->
+          throw OperatorException.in(
+              existing(job).state(),
+              Reason.JOB_ALREADY_TERMINAL,
+              "the job has already ended: nobody waits for the signal");
+      case MAILBOX_FULL ->
+          throw new OperatorException(
+              Reason.MAILBOX_FULL,
+              "%,d signals wait to be taken by the job: it takes no more"
+                  .formatted(SignalToJob.MAILBOX));
+    };
+  }
+
+  @Override
+  public void decide(JobId job, String wait, boolean approved, String comment) {
+    Decision decision = new Decision(approved, caller.name(), comment);
+    switch (jobs.decide(job, wait, decision, caller.role(), caller.tenant())) {
+      case ACCEPTED -> {}
+      case NO_SUCH_JOB -> throw OperatorException.noSuchJob(job);
+      case NOT_ASKED ->
+          throw new OperatorException(
+              Reason.NOT_ASKED,
+              "the job does not ask '%s', or no longer: somebody has decided, or it was too late"
+                  .formatted(wait));
+      case NOT_ALLOWED ->
+          throw new OperatorException(
+              Reason.FORBIDDEN, "the job asks for somebody with more rights");
+    }
   }
 
   @Override

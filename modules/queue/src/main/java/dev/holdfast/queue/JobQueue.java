@@ -65,6 +65,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -122,7 +123,14 @@ public final class JobQueue {
     this.enqueue = enqueue;
     this.endedJobs = endedJobs;
     this.claim =
-        new Claim(database, materialized, backoff, batches, options.batchFrom(), options.nanos());
+        new Claim(
+            database,
+            materialized,
+            backoff,
+            batches,
+            endedJobs,
+            options.batchFrom(),
+            options.nanos());
     this.settle = new Settle(materialized, backoff, batches);
     this.reports = new WriteReports(materialized);
   }
@@ -263,16 +271,17 @@ public final class JobQueue {
 
   private List<WaitAnswer> suspend(List<Suspension> suspensions) {
     Map<Suspension, WaitAnswer> answers = new HashMap<>();
-    return database.transactByKey(
+    Set<JobId> cancelled = new HashSet<>();
+    database.transactByKey(
         "suspend",
-        connection -> {
-          MaterializedJobs.holding(
-              connection,
-              suspensions,
-              Suspension::lease,
-              (in, batch) -> Suspend.all(in, batch, answers));
-          return suspensions.stream().map(answers::get).toList();
-        });
+        connection ->
+            MaterializedJobs.holding(
+                connection,
+                suspensions,
+                Suspension::lease,
+                (in, batch) -> Suspend.all(in, batch, answers, cancelled)));
+    endedJobs.add(cancelled);
+    return suspensions.stream().map(answers::get).toList();
   }
 
   /** Enqueues jobs that a handler starts, if its attempt holds the job. */
@@ -391,10 +400,8 @@ public final class JobQueue {
   public List<Cancellation> cancel(
       List<JobId> jobs, boolean cascade, String reason, Tenant tenant) {
     List<Cancellation> cancelled =
-        materialized.changing(
-            "cancel",
-            connection -> Cancel.lock(connection, jobs, cascade, tenant),
-            connection -> Cancel.of(connection, jobs, cascade, reason, tenant));
+        database.transact(
+            "cancel", connection -> Cancel.some(connection, jobs, cascade, reason, tenant));
     endedJobs.add(
         cancelled.stream()
             .filter(each -> each.outcome() == Cancellation.Outcome.CANCELLED)

@@ -50,7 +50,7 @@ public final class JobStore implements AutoCloseable {
     this.queries = new Queries(database);
     this.admin = new Admin(database, notifier, codec, enqueue, defaults);
     this.maintenance = new Maintenance(database, notifier, enqueue, endedJobs);
-    this.workers = WorkerRegistry.on(database, notifier);
+    this.workers = WorkerRegistry.on(database, notifier, endedJobs);
   }
 
   /**

@@ -10,7 +10,6 @@ import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.maintenance.Promote;
 import dev.holdfast.queue.maintenance.Retention;
-import dev.holdfast.queue.maintenance.Unblock;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.read.Artifacts;
 import dev.holdfast.queue.recover.Expire;
@@ -19,7 +18,6 @@ import dev.holdfast.queue.recover.ReapResult;
 import dev.holdfast.queue.schedule.FireSchedules;
 import dev.holdfast.queue.wait.EndedJobs;
 import dev.holdfast.queue.wait.Wake;
-import dev.holdfast.queue.wait.WakeParents;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,8 +70,7 @@ public final class Maintenance {
   public int promote() {
     List<String> ready = new ArrayList<>(Promote.due(database, null));
     ready.addAll(Wake.due(database, null));
-    ready.addAll(Unblock.ready(database, null));
-    ready.addAll(WakeParents.missed(database, null));
+    ready.addAll(endedJobs.freeMissed(null));
     notifier.send(Set.copyOf(ready));
     return ready.size();
   }

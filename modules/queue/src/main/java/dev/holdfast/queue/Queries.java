@@ -2,6 +2,7 @@ package dev.holdfast.queue;
 
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.Background;
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
@@ -34,7 +35,7 @@ import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
 import dev.holdfast.model.value.Tenant;
-import dev.holdfast.model.wait.ChildEnd;
+import dev.holdfast.model.wait.WaitCount;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.Queues;
 import dev.holdfast.queue.batch.BatchClaims;
@@ -47,6 +48,7 @@ import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.read.Artifacts;
 import dev.holdfast.queue.read.ChangedJobs;
 import dev.holdfast.queue.read.Count;
+import dev.holdfast.queue.read.CountWaits;
 import dev.holdfast.queue.read.CountsOfJobs;
 import dev.holdfast.queue.read.FailuresBySignature;
 import dev.holdfast.queue.read.FinishedJobs;
@@ -318,6 +320,11 @@ public final class Queries {
         connection ->
             CountWarnings.of(
                 connection, tenant, reapGrace, HandledKinds.unhandled(connection, tenant)));
+  }
+
+  /** Of everybody, up to the oldest 10,000 of each sort. */
+  public List<WaitCount> waits() {
+    return database.run("waits", CountWaits::of);
   }
 
   /** What ended since the beginning of a second, by queue and second. */

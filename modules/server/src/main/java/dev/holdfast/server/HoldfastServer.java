@@ -39,6 +39,7 @@ import dev.holdfast.server.http.TlsFiles;
 import dev.holdfast.server.http.WatchedConnectionSelector;
 import dev.holdfast.server.live.LiveFeeds;
 import dev.holdfast.server.metrics.CountReporter;
+import dev.holdfast.server.metrics.OpenWaits;
 import dev.holdfast.server.metrics.ProcessMetrics;
 import dev.holdfast.server.metrics.QueueDepths;
 import dev.holdfast.server.metrics.ServerMetrics;
@@ -58,6 +59,7 @@ import dev.holdfast.server.worker.PollRecorder;
 import dev.holdfast.server.worker.RemoteAttempts;
 import dev.holdfast.server.worker.StepsApi;
 import dev.holdfast.server.worker.TaskRefusals;
+import dev.holdfast.server.worker.TaskWaits;
 import dev.holdfast.server.worker.TasksApi;
 import dev.holdfast.server.worker.UploadsApi;
 import dev.holdfast.server.worker.WakeUps;
@@ -192,6 +194,7 @@ public final class HoldfastServer implements AutoCloseable {
             .whenEnded(pusher::taskEnded)
             .routes());
     routes.addAll(new StepsApi(store.queries(), operations, refusals, clock).routes());
+    routes.addAll(new TaskWaits(operations, clock, refusals).routes());
     routes.addAll(new LeasesApi(operations).routes());
     routes.addAll(new UploadsApi(operations, refusals, options.artifacts()).routes());
     routes.addAll(
@@ -229,6 +232,7 @@ public final class HoldfastServer implements AutoCloseable {
     periodic.every(CountReporter.INTERVAL, counts::report);
     metrics.watch(
         new QueueDepths(() -> store.admin().queues(Tenant.ANY), metrics.registry()),
+        new OpenWaits(store.queries()::waits, metrics.registry()),
         new ProcessMetrics(
             store.workers(), store.queries()::heldOverHttp, counts.server(), metrics.registry()));
     if (options.statsd() != null) {

@@ -1,6 +1,7 @@
 package dev.holdfast.test;
 
 import dev.holdfast.Holdfast;
+import dev.holdfast.WorkerBuilder;
 
 /**
  * {@code assertThat(holdfast).enqueued("send-mail").once()}. May be imported beside the {@code
@@ -21,5 +22,10 @@ public final class HoldfastAssertions {
   /** The committed jobs of this kind, whatever became of them. */
   public JobsAssert enqueued(String kind) {
     return JobsAssert.of(holdfast, kind);
+  }
+
+  /** Jobs that this worker runs, and what becomes of them when it is killed. */
+  public WorkerAssert running(WorkerBuilder worker) {
+    return WorkerAssert.of(holdfast, worker);
   }
 }

@@ -35,8 +35,11 @@ public final class TestTime {
                (SELECT min(run_at) FROM holdfast.job
                  WHERE state IN ('PENDING', 'RETRYING') AND run_at > clock_timestamp()),
                (SELECT min(wake_at) FROM holdfast.job WHERE wake_at > clock_timestamp()),
+               (SELECT min(deadline) FROM holdfast.job
+                 WHERE state IN ('WAITING', 'PENDING', 'RETRYING')
+                   AND deadline > clock_timestamp()),
                (SELECT min(next_fire_at) - ? * interval '1 microsecond' FROM holdfast.schedule
-                 WHERE paused_at IS NULL)) - clock_timestamp()) * 1000000
+                 WHERE paused_at IS NULL AND ?)) - clock_timestamp()) * 1000000
       """;
 
   // Jobs that are due already stay where they are in the order of their queue.
@@ -98,7 +101,7 @@ public final class TestTime {
     drain.run();
     Duration left = by;
     for (int steps = 0; ; steps++) {
-      Duration next = untilNext().orElse(NEVER);
+      Duration next = untilNext(true).orElse(NEVER);
       if (next.compareTo(left) > 0) {
         break;
       }
@@ -115,12 +118,20 @@ public final class TestTime {
     pass(left);
   }
 
+  /** Lets time pass until a job comes due, whatever schedules say; false when none ever does. */
+  boolean passToNextJob() {
+    Optional<Duration> next = untilNext(false);
+    next.ifPresent(this::pass);
+    return next.isPresent();
+  }
+
   /** Until the next job or schedule is due; empty when none is waited for. */
-  private Optional<Duration> untilNext() {
+  private Optional<Duration> untilNext(boolean schedules) {
     return ask(
         UNTIL_NEXT,
         statement -> {
           statement.setLong(1, micros(passed));
+          statement.setBoolean(2, schedules);
           try (ResultSet row = statement.executeQuery()) {
             row.next();
             long micros = row.getLong(1);

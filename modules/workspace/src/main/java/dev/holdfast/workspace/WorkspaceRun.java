@@ -103,7 +103,7 @@ public final class WorkspaceRun {
             case StepEnd.Elsewhere<WorkspaceStep.Outcome>(var wanted) ->
                 scope.job().indexOf(wanted.stepId());
             // Its own workspace is reset instead.
-            case StepEnd.Anew<WorkspaceStep.Outcome>() -> index;
+            case StepEnd.CallAgain<WorkspaceStep.Outcome>() -> index;
           };
     }
     workspace.writeMissingPatches(last);

@@ -79,7 +79,7 @@ final class WorkspaceStep
   }
 
   @Override
-  public int begun() {
+  public int attemptsBefore() {
     return history.begun(task.id());
   }
 
@@ -110,7 +110,7 @@ final class WorkspaceStep
 
   @Override
   public Outcome accept(Recovery by) throws IOException, InterruptedException {
-    history.began(task.id(), begun() + 1);
+    history.began(task.id(), attemptsBefore() + 1);
     if (!workspace.isHandedOver()) {
       // The folder is gone with its worker: an empty patch would pass for the operator's work.
       throw new StepException(

@@ -55,6 +55,8 @@ public final class Failures {
                 STEP_NOT_REACHED,
                 STEP_DONE,
                 STEP_WITHOUT_WORKSPACE,
+                NOT_ASKED,
+                MAILBOX_FULL,
                 SUPERVISOR_SILENT,
                 WORKER_STOPPED,
                 WORKER_FAILED ->

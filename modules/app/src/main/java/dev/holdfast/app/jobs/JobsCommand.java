@@ -39,7 +39,10 @@ import picocli.CommandLine.Parameters;
       JobsRetryCommand.class,
       JobsEditCommand.class,
       JobsDeleteCommand.class,
-      JobsControlCommand.class
+      JobsControlCommand.class,
+      JobsSignalCommand.class,
+      JobsDecideCommand.Approve.class,
+      JobsDecideCommand.Reject.class
     },
     synopsisSubcommandLabel = "COMMAND")
 public final class JobsCommand {

@@ -193,6 +193,9 @@ final class JobsListCommand extends ReadCommand<List<JobStatus>> {
     if (job.cancelReason() != null) {
       return "cancel: " + job.cancelReason();
     }
+    if (job.waitsFor() != null) {
+      return "waits for " + job.waitsFor().text();
+    }
     return job.progressMessage() == null ? "" : job.progressMessage();
   }
 }

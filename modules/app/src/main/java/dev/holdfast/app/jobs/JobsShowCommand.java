@@ -28,6 +28,7 @@ import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Plural;
+import dev.holdfast.model.wait.OpenWait;
 import dev.holdfast.operate.diagnosis.ProblemText;
 import java.time.Duration;
 import java.time.Instant;
@@ -215,6 +216,11 @@ final class JobsShowCommand implements Callable<Integer> {
   }
 
   private static void lines(JobStatus job, JobDependencies dependencies) {
+    OpenWait open = job.waitsFor();
+    if (open != null) {
+      line("waits for", open.text() + (open.until() == null ? "" : ", until " + open.until()));
+      return;
+    }
     if (job.state() == JobState.WAITING) {
       some(dependencies.waitsFor()).forEach(each -> line("waits for", each));
     } else {

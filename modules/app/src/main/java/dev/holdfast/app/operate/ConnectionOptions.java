@@ -10,6 +10,7 @@ import dev.holdfast.client.http.ServerAddress;
 import dev.holdfast.client.operate.HttpOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.Principal;
+import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.operate.LocalOperator;
@@ -61,7 +62,7 @@ public final class ConnectionOptions {
     JobStore store = access.holdfast().store();
     return new LocalOperator(
         store,
-        new Principal(System.getProperty("user.name", "unknown"), Tenant.ANY),
+        new Principal(System.getProperty("user.name", "unknown"), Tenant.ANY, Role.ADMIN),
         new Diagnostics(store, settings.timings()),
         Version.text(),
         access::close);

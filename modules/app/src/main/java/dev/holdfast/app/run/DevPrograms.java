@@ -83,7 +83,7 @@ final class DevPrograms implements AutoCloseable {
     keys =
         new LocalOperator(
                 store,
-                new Principal("dev", Tenant.ANY),
+                new Principal("dev", Tenant.ANY, Role.ADMIN),
                 new Diagnostics(store, Timings.DEFAULT),
                 Version.text(),
                 () -> {})

@@ -10,9 +10,11 @@ import dev.holdfast.contract.operate.Selection;
 import dev.holdfast.contract.request.BulkRequest;
 import dev.holdfast.contract.request.CancelRequest;
 import dev.holdfast.contract.request.CommandRequest;
+import dev.holdfast.contract.request.DecisionRequest;
 import dev.holdfast.contract.request.JobPatch;
 import dev.holdfast.contract.request.JobRequest;
 import dev.holdfast.contract.request.JobRequests;
+import dev.holdfast.contract.request.SignalRequest;
 import dev.holdfast.contract.resource.JobDetailResource;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
@@ -37,6 +39,7 @@ import dev.holdfast.model.search.JobIdMatches;
 import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
+import dev.holdfast.model.value.Json;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -225,6 +228,21 @@ final class HttpJobs implements JobOperator {
   public Commanded command(JobId job, CommandAction action, @Nullable String step, String reason) {
     return server.post(
         path(job, "/control"), new CommandRequest(action.text(), step, reason), Commanded.class);
+  }
+
+  @Override
+  public boolean signal(JobId job, String name, Json payload, @Nullable String key) {
+    return server
+        .post(
+            path(job, "/signals"),
+            new SignalRequest(name, payload, key),
+            SignalRequest.Answer.class)
+        .duplicate();
+  }
+
+  @Override
+  public void decide(JobId job, String wait, boolean approved, String comment) {
+    server.post(path(job, "/decisions"), new DecisionRequest(wait, approved, comment));
   }
 
   @Override

@@ -24,6 +24,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Question;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.DateTimeException;
@@ -54,6 +55,7 @@ final class WireTypes {
     text(types, HealthStatus.class, HealthStatus::text, HealthStatus::of);
     text(types, LogCursor.class, LogCursor::toString, LogCursor::parse);
     text(types, Role.class, Role::word, Role::of);
+    text(types, Question.Decider.class, Question.Decider::word, Question.Decider::of);
     text(types, WorkerCommand.Action.class, WorkerCommand.Action::text, WorkerCommand.Action::of);
     types.addSerializer(Duration.class, new MillisWriter());
     types.addDeserializer(Duration.class, new MillisReader());

@@ -36,6 +36,7 @@ import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.ScheduledRun;
 import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.OpenWait;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -196,6 +197,9 @@ final class WireValues {
 
     @JsonUnwrapped
     JobStatus.Relations relations();
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    OpenWait waitsFor();
 
     @JsonUnwrapped
     JobAttributes attributes();

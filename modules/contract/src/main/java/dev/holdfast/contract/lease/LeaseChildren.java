@@ -5,11 +5,11 @@ import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.request.JobRequest;
 import dev.holdfast.contract.request.JobRequests;
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.wait.ChildEnd;
 import java.util.List;
 
 /**

@@ -28,6 +28,8 @@ public record LeaseSettle(List<Ending> settlements) {
   /** How. */
   public enum Outcome {
     SUCCEEDED,
+    /** Succeeded, and another job goes on in its place. */
+    CONTINUED,
     FAILED,
     CANCELLED,
     /** Comes back later without using budget. */
@@ -67,6 +69,7 @@ public record LeaseSettle(List<Ending> settlements) {
    *
    * @param workerId who holds the attempt
    * @param output the result, for {@link Outcome#SUCCEEDED}
+   * @param payload of the job that goes on, for {@link Outcome#CONTINUED}
    * @param error for {@link Outcome#FAILED}
    * @param partialProgress for {@link Outcome#CANCELLED}
    * @param delayMs until the next attempt, for {@link Outcome#SNOOZED}, and for {@link
@@ -80,6 +83,7 @@ public record LeaseSettle(List<Ending> settlements) {
       String workerId,
       Outcome outcome,
       @Nullable Json output,
+      @Nullable Json payload,
       @Nullable FailureBody error,
       @Nullable Json partialProgress,
       @Nullable Long delayMs,
@@ -91,12 +95,16 @@ public record LeaseSettle(List<Ending> settlements) {
       Fields.worker(workerId);
       Wire.present("outcome", outcome);
       belongs("output", output, outcome == Outcome.SUCCEEDED);
+      belongs("payload", payload, outcome == Outcome.CONTINUED);
       belongs("error", error, outcome == Outcome.FAILED);
       belongs("partialProgress", partialProgress, outcome == Outcome.CANCELLED);
       belongs("delayMs", delayMs, outcome == Outcome.FAILED || outcome == Outcome.SNOOZED);
       belongs("abortedByShutdown", abortedByShutdown, outcome == Outcome.RELEASED);
       belongs("metrics", metrics, outcome != Outcome.SNOOZED && outcome != Outcome.RELEASED);
       metrics = Fields.orNote("metrics", metrics);
+      if (outcome == Outcome.CONTINUED) {
+        Wire.present("payload", payload);
+      }
       if (outcome == Outcome.FAILED) {
         Wire.present("error", error);
       }
@@ -117,13 +125,37 @@ public record LeaseSettle(List<Ending> settlements) {
       return switch (settlement) {
         case Settlement.Succeed(var lease, var result) ->
             new Ending(
-                task, attempt, worker, Outcome.SUCCEEDED, result, null, null, null, null, null);
+                task,
+                attempt,
+                worker,
+                Outcome.SUCCEEDED,
+                result,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null);
+        case Settlement.Continue(var lease, var payload) ->
+            new Ending(
+                task,
+                attempt,
+                worker,
+                Outcome.CONTINUED,
+                null,
+                payload,
+                null,
+                null,
+                null,
+                null,
+                null);
         case Settlement.Fail(var lease, var failure, var after) ->
             new Ending(
                 task,
                 attempt,
                 worker,
                 Outcome.FAILED,
+                null,
                 null,
                 FailureBody.of(failure),
                 null,
@@ -132,13 +164,24 @@ public record LeaseSettle(List<Ending> settlements) {
                 null);
         case Settlement.Cancel(var lease, var partial) ->
             new Ending(
-                task, attempt, worker, Outcome.CANCELLED, null, null, partial, null, null, null);
+                task,
+                attempt,
+                worker,
+                Outcome.CANCELLED,
+                null,
+                null,
+                null,
+                partial,
+                null,
+                null,
+                null);
         case Settlement.Snooze(var lease, var delay) ->
             new Ending(
                 task,
                 attempt,
                 worker,
                 Outcome.SNOOZED,
+                null,
                 null,
                 null,
                 null,
@@ -155,6 +198,7 @@ public record LeaseSettle(List<Ending> settlements) {
                 null,
                 null,
                 null,
+                null,
                 aborted ? Boolean.TRUE : null,
                 null);
       };
@@ -164,6 +208,7 @@ public record LeaseSettle(List<Ending> settlements) {
       Lease lease = new Lease(taskId, attempt);
       return switch (outcome) {
         case SUCCEEDED -> new Settlement.Succeed(lease, output);
+        case CONTINUED -> new Settlement.Continue(lease, Wire.present("payload", payload));
         case FAILED ->
             new Settlement.Fail(
                 lease, Wire.present("error", error).failure(), delayMs == null ? null : delay());

@@ -26,6 +26,7 @@ import dev.holdfast.model.search.JobIdMatches;
 import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
+import dev.holdfast.model.value.Json;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -118,6 +119,21 @@ public interface JobOperator {
       stepsToRepeat = stepsToRepeat == null ? List.of() : List.copyOf(stepsToRepeat);
     }
   }
+
+  /**
+   * Tells a job something, for which its handler waits or will wait.
+   *
+   * @param key of two signals to a job with the same key only the first counts; null for none
+   * @return whether it was told before, by a signal with this key
+   */
+  boolean signal(JobId job, String name, Json payload, @Nullable String key);
+
+  /**
+   * Answers the question of a job that waits for a person.
+   *
+   * @param wait the id under which it asks
+   */
+  void decide(JobId job, String wait, boolean approved, String comment);
 
   /** One answer for the job, and one for each of its children when cascading. */
   List<Cancellation> cancel(JobId job, boolean cascade, String reason);

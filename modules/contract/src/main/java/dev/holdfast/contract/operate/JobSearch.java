@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * replaces the same thing in it.
  *
  * @param state one or more, with commas between them
+ * @param waits what its handler waits for: sleep, signal, approval or children
  * @param q text that the job must contain
  * @param createdAfter a time with its offset, as is the next
  */
@@ -38,6 +39,7 @@ public record JobSearch(
     @Nullable JobId runId,
     @Nullable JobId parentId,
     @Nullable String tag,
+    @Nullable String waits,
     @Nullable String tenant,
     @Nullable String search,
     @Nullable String q,
@@ -79,6 +81,7 @@ public record JobSearch(
         id.apply("runId"),
         id.apply("parentId"),
         text.apply("tag"),
+        text.apply("waits"),
         text.apply("tenant"),
         text.apply("search"),
         text.apply("q"),
@@ -101,6 +104,7 @@ public record JobSearch(
         filter.run(),
         filter.parent(),
         filter.tag(),
+        filter.waits() == null ? null : filter.waits().name().toLowerCase(Locale.ROOT),
         filter.tenant(),
         search.isEmpty() ? null : search,
         filter.content().text(),
@@ -124,6 +128,7 @@ public record JobSearch(
     put(given, "runId", runId);
     put(given, "parentId", parentId);
     put(given, "tag", tag);
+    put(given, "waits", waits);
     put(given, "tenant", tenant);
     put(given, "search", search);
     put(given, "q", q);
@@ -155,6 +160,7 @@ public record JobSearch(
         .run(runId == null ? found.run() : runId)
         .parent(parentId == null ? found.parent() : parentId)
         .tag(tag == null ? found.tag() : tag)
+        .waits(waits == null ? found.waits() : SearchSyntax.parse("waits:" + waits, now).waits())
         .tenant(tenant == null ? found.tenant() : tenant)
         .text(q == null ? found.content().text() : q)
         .from(createdAfter == null ? found.from() : moment(createdAfter))

@@ -36,6 +36,9 @@ public final class OperatorException extends RuntimeException {
     STEP_NOT_REACHED,
     STEP_DONE,
     STEP_WITHOUT_WORKSPACE,
+    /** Nobody is asked this, or no longer. */
+    NOT_ASKED,
+    MAILBOX_FULL,
     SUPERVISOR_SILENT,
     WORKER_STOPPED,
     WORKER_FAILED;

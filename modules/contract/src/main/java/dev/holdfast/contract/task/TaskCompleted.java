@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * An attempt has ended, one way or another.
  *
  * @param result another name of the output; null once it has been read as that
+ * @param payload of the job that goes on, for {@link Outcome#CONTINUED}
  * @param delayMs until the next attempt, for {@link Outcome#SNOOZED}
  */
 public record TaskCompleted(
@@ -24,6 +25,7 @@ public record TaskCompleted(
     @Nullable Instant completedAt,
     @Nullable Json output,
     @Nullable Json result,
+    @Nullable Json payload,
     @Nullable TaskError error,
     @Nullable Json metrics,
     @Nullable String cancelledDuringPhase,
@@ -32,6 +34,8 @@ public record TaskCompleted(
   /** How. */
   public enum Outcome {
     SUCCEEDED,
+    /** The job succeeds, and another one goes on in its place. */
+    CONTINUED,
     FAILED,
     CANCELLED,
     /** Comes back later without using budget. */
@@ -106,6 +110,11 @@ public record TaskCompleted(
     }
     if (output != null && outcome != Outcome.SUCCEEDED) {
       throw Fields.wrong("output", "belongs to the outcome SUCCEEDED");
+    }
+    if (outcome == Outcome.CONTINUED) {
+      Wire.present("payload", payload);
+    } else if (payload != null) {
+      throw Fields.wrong("payload", "belongs to the outcome CONTINUED");
     }
     if (outcome == Outcome.SNOOZED) {
       Wire.present("delayMs", delayMs);

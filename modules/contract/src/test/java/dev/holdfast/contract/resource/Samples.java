@@ -9,6 +9,7 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.ReportedCompletion;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.command.WorkerCommand;
@@ -32,7 +33,8 @@ import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.schedule.ScheduledRun;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.model.wait.WaitEnd;
+import dev.holdfast.model.wait.OpenWait;
+import dev.holdfast.model.wait.Question;
 import dev.holdfast.model.wait.WaitSort;
 import java.time.Duration;
 import java.time.Instant;
@@ -62,6 +64,15 @@ final class Samples {
         new JobStatus.Times(AT, AT, AT, AT, AT, AT, AT),
         new JobStatus.Cancel(AT, "why"),
         new JobStatus.Relations("acme", "main", OTHER, "nightly", OTHER, "unique", "turn"),
+        new OpenWait(
+            "limit",
+            WaitSort.APPROVAL,
+            null,
+            AT,
+            AT,
+            new OpenWait.Asked(
+                "Raise it?", "", Question.Decider.OPERATOR, Question.Unanswered.REJECT),
+            List.of()),
         new JobAttributes("asset", "part", new Json("{\"cpu\": 2}"), "00-trace", List.of("a", "b")),
         new JobStatus.Content(
             // Spaces as PostgreSQL writes them, and digits that must be kept.
@@ -82,6 +93,7 @@ final class Samples {
         new JobStatus.Times(AT, AT, null, null, null, null, null),
         new JobStatus.Cancel(null, null),
         new JobStatus.Relations("default", "default", ID, "mail", null, null, null),
+        null,
         JobAttributes.NONE,
         new JobStatus.Content(new Json("null"), null, failure, omitted));
   }

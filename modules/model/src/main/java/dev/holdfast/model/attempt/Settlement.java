@@ -1,6 +1,7 @@
 package dev.holdfast.model.attempt;
 
 import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.RetryDefaults;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
@@ -16,6 +17,20 @@ public sealed interface Settlement {
       if (result != null) {
         Limits.result(result);
       }
+    }
+  }
+
+  /**
+   * The job succeeds, and another one continues its work with this payload: in one transaction, and
+   * once, because its id follows from this one.
+   */
+  record Continue(Lease lease, Json payload) implements Settlement {
+    public Continue {
+      Limits.payload(payload);
+    }
+
+    public JobId successor() {
+      return JobId.ofSuccessor(lease.job());
     }
   }
 

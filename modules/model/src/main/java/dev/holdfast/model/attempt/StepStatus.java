@@ -1,7 +1,7 @@
 package dev.holdfast.model.attempt;
 
 import dev.holdfast.model.value.Json;
-import dev.holdfast.model.wait.WaitEnd;
+import dev.holdfast.model.wait.Wait;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -31,5 +31,37 @@ public record StepStatus(
 
   public boolean isDone() {
     return state == StepState.DONE;
+  }
+
+  /** Whether it is a wait like this one, and over. */
+  public boolean isEndOf(Wait wait) {
+    return waitEnd != null
+        && waitEnd.sort() == wait.sort()
+        && waitEnd.outcome() != WaitEnd.Outcome.STARTED;
+  }
+
+  /** What it is, for people. */
+  public String what() {
+    return waitEnd == null
+        ? "a step"
+        : waitEnd.outcome() == WaitEnd.Outcome.STARTED
+            ? "a start of jobs"
+            : "a wait of the sort " + waitEnd.sort();
+  }
+
+  /** The same, to be done again. */
+  public StepStatus dropped(int attempts) {
+    return new StepStatus(
+        id,
+        index,
+        StepState.FAILED,
+        attempts,
+        resets,
+        null,
+        null,
+        startedAt,
+        finishedAt,
+        failure,
+        null);
   }
 }

@@ -1,7 +1,6 @@
 package dev.holdfast.model.attempt;
 
 import dev.holdfast.model.value.Json;
-import dev.holdfast.model.wait.WaitEnd;
 import org.jspecify.annotations.Nullable;
 
 /** The answer to an attempt that asks to wait. */

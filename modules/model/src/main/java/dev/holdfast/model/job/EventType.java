@@ -25,6 +25,7 @@ public final class EventType {
   public static final String RESUMED = "resumed";
   public static final String SIGNAL = "signal";
   public static final String CHILDREN_STARTED = "children:started";
+  public static final String CONTINUED = "continued";
   public static final String RETRIED = "retried";
   public static final String EDITED = "edited";
 
@@ -60,6 +61,7 @@ public final class EventType {
           RESUMED,
           SIGNAL,
           CHILDREN_STARTED,
+          CONTINUED,
           RETRIED,
           EDITED);
 

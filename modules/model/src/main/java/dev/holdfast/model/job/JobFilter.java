@@ -1,6 +1,7 @@
 package dev.holdfast.model.job;
 
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.wait.WaitSort;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param states none means all
  * @param tenant whose jobs; null is everybody's
  * @param tag that the job must have
+ * @param waits what their handlers wait for; null for all jobs
  * @param content text that the job must contain, which no index covers
  * @param from the first that may be listed: a time, or the end of the page before
  * @param before the end of the page before, or the first time that is too late
@@ -23,6 +25,7 @@ public record JobFilter(
     @Nullable JobId run,
     @Nullable JobId parent,
     @Nullable String tag,
+    @Nullable WaitSort waits,
     JobContent content,
     @Nullable JobCursor from,
     @Nullable JobCursor before,
@@ -34,7 +37,19 @@ public record JobFilter(
   /** All jobs, the newest 50; to begin with. */
   public static final JobFilter ALL =
       new JobFilter(
-          Set.of(), null, null, null, null, null, null, JobContent.ANY, null, null, 50, false);
+          Set.of(),
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          null,
+          JobContent.ANY,
+          null,
+          null,
+          50,
+          false);
 
   public JobFilter {
     states = Set.copyOf(states);
@@ -59,49 +74,163 @@ public record JobFilter(
   /** In one of these states; none means all. */
   public JobFilter states(Set<JobState> value) {
     return new JobFilter(
-        value, queue, kind, tenant, run, parent, tag, content, from, before, limit, oldestFirst);
+        value,
+        queue,
+        kind,
+        tenant,
+        run,
+        parent,
+        tag,
+        waits,
+        content,
+        from,
+        before,
+        limit,
+        oldestFirst);
   }
 
   /** Of this queue. */
   public JobFilter queue(@Nullable String value) {
     return new JobFilter(
-        states, value, kind, tenant, run, parent, tag, content, from, before, limit, oldestFirst);
+        states,
+        value,
+        kind,
+        tenant,
+        run,
+        parent,
+        tag,
+        waits,
+        content,
+        from,
+        before,
+        limit,
+        oldestFirst);
   }
 
   /** Of this kind. */
   public JobFilter kind(@Nullable String value) {
     return new JobFilter(
-        states, queue, value, tenant, run, parent, tag, content, from, before, limit, oldestFirst);
+        states,
+        queue,
+        value,
+        tenant,
+        run,
+        parent,
+        tag,
+        waits,
+        content,
+        from,
+        before,
+        limit,
+        oldestFirst);
   }
 
   /** Of this tenant; null is everybody. */
   public JobFilter tenant(@Nullable String value) {
     return new JobFilter(
-        states, queue, kind, value, run, parent, tag, content, from, before, limit, oldestFirst);
+        states,
+        queue,
+        kind,
+        value,
+        run,
+        parent,
+        tag,
+        waits,
+        content,
+        from,
+        before,
+        limit,
+        oldestFirst);
   }
 
   /** Of this run. */
   public JobFilter run(@Nullable JobId value) {
     return new JobFilter(
-        states, queue, kind, tenant, value, parent, tag, content, from, before, limit, oldestFirst);
+        states,
+        queue,
+        kind,
+        tenant,
+        value,
+        parent,
+        tag,
+        waits,
+        content,
+        from,
+        before,
+        limit,
+        oldestFirst);
   }
 
   /** Children of this job. */
   public JobFilter parent(@Nullable JobId value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, value, tag, content, from, before, limit, oldestFirst);
+        states,
+        queue,
+        kind,
+        tenant,
+        run,
+        value,
+        tag,
+        waits,
+        content,
+        from,
+        before,
+        limit,
+        oldestFirst);
   }
 
   /** With this tag. */
   public JobFilter tag(@Nullable String value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, parent, value, content, from, before, limit, oldestFirst);
+        states,
+        queue,
+        kind,
+        tenant,
+        run,
+        parent,
+        value,
+        waits,
+        content,
+        from,
+        before,
+        limit,
+        oldestFirst);
+  }
+
+  /** Whose handlers wait for this. */
+  public JobFilter waits(@Nullable WaitSort value) {
+    return new JobFilter(
+        states,
+        queue,
+        kind,
+        tenant,
+        run,
+        parent,
+        tag,
+        value,
+        content,
+        from,
+        before,
+        limit,
+        oldestFirst);
   }
 
   /** With this content. */
   public JobFilter content(JobContent value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, parent, tag, value, from, before, limit, oldestFirst);
+        states,
+        queue,
+        kind,
+        tenant,
+        run,
+        parent,
+        tag,
+        waits,
+        value,
+        from,
+        before,
+        limit,
+        oldestFirst);
   }
 
   /** Of the content, the text. */
@@ -112,13 +241,37 @@ public record JobFilter(
   /** Not older than this; {@link JobCursor#at} makes one of a time. */
   public JobFilter from(@Nullable JobCursor value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, parent, tag, content, value, before, limit, oldestFirst);
+        states,
+        queue,
+        kind,
+        tenant,
+        run,
+        parent,
+        tag,
+        waits,
+        content,
+        value,
+        before,
+        limit,
+        oldestFirst);
   }
 
   /** Older than this: than a job, by {@link JobCursor#of}, or than a time. */
   public JobFilter before(@Nullable JobCursor value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, parent, tag, content, from, value, limit, oldestFirst);
+        states,
+        queue,
+        kind,
+        tenant,
+        run,
+        parent,
+        tag,
+        waits,
+        content,
+        from,
+        value,
+        limit,
+        oldestFirst);
   }
 
   /** From where the page before stopped. */
@@ -134,12 +287,24 @@ public record JobFilter(
   /** How many. */
   public JobFilter limit(int value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, parent, tag, content, from, before, value, oldestFirst);
+        states,
+        queue,
+        kind,
+        tenant,
+        run,
+        parent,
+        tag,
+        waits,
+        content,
+        from,
+        before,
+        value,
+        oldestFirst);
   }
 
   /** Oldest first instead of newest first. */
   public JobFilter oldestFirst(boolean value) {
     return new JobFilter(
-        states, queue, kind, tenant, run, parent, tag, content, from, before, limit, value);
+        states, queue, kind, tenant, run, parent, tag, waits, content, from, before, limit, value);
   }
 }

@@ -30,6 +30,11 @@ public record JobId(UUID value) implements Comparable<JobId> {
     return new JobId(Uuid7.derived(parent.value, startedAs + "/" + time + "/" + place));
   }
 
+  /** The id of the job that continues another one. No id of a child has this form. */
+  public static JobId ofSuccessor(JobId job) {
+    return new JobId(Uuid7.derived(job.value, "continueAs"));
+  }
+
   /** The least id that is larger. */
   public JobId following() {
     long low = value.getLeastSignificantBits() + 1;

@@ -1,6 +1,7 @@
 package dev.holdfast.model.job;
 
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.OpenWait;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -9,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * Everything there is to know about a job at one moment, except its timeline.
  *
  * @param execution how often it has run, and how far it is
+ * @param waitsFor what its handler waits for; null where it waits for nothing, or for jobs that it
+ *     depends on
  */
 public record JobStatus(
     JobId id,
@@ -20,6 +23,7 @@ public record JobStatus(
     Times times,
     Cancel cancel,
     Relations relations,
+    @Nullable OpenWait waitsFor,
     JobAttributes attributes,
     Content content) {
   public static final String PAYLOAD = "payload";

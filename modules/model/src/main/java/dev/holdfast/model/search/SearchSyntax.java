@@ -7,6 +7,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.wait.WaitSort;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +32,9 @@ public final class SearchSyntax {
 
   /** The names before a colon, besides {@code payload.} with a path. */
   public static final List<String> NAMES =
-      List.of("state", "queue", "kind", "age", "code", "failure", "run", "parent", "tag", "tenant");
+      List.of(
+          "state", "queue", "kind", "age", "code", "failure", "run", "parent", "tag", "tenant",
+          "waits");
 
   private static final String PAYLOAD = "payload.";
   private static final int DEEPEST = 10;
@@ -118,9 +122,21 @@ public final class SearchSyntax {
           case "parent" -> filter.parent(JobId.parse(value));
           case "tag" -> filter.tag(value);
           case "tenant" -> filter.tenant(value);
+          case "waits" -> filter.waits(sort(value));
           case "age" -> aged(value);
           default -> throw new IllegalArgumentException(name);
         };
+  }
+
+  private static WaitSort sort(String word) {
+    return Stream.of(WaitSort.values())
+        .filter(each -> each.name().equalsIgnoreCase(word))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                refused(
+                    "'waits:%s': a job waits for sleep, signal, approval or children"
+                        .formatted(word)));
   }
 
   private static EnumSet<JobState> states(String list) {

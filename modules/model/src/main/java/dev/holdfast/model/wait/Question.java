@@ -1,11 +1,12 @@
 package dev.holdfast.model.wait;
 
-import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
 import java.time.Duration;
+import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +19,32 @@ import org.jspecify.annotations.Nullable;
  * @param afterwards what happens when nobody has decided by then
  */
 public record Question(
-    String text, String details, Role role, @Nullable Duration within, Unanswered afterwards) {
+    String text, String details, Decider role, @Nullable Duration within, Unanswered afterwards) {
+  /** The roles that may decide. */
+  public enum Decider {
+    OPERATOR,
+    ADMIN;
+
+    /** As the role is called elsewhere. */
+    public String word() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** The role of this name. */
+    public static Decider of(String word) {
+      return Stream.of(values())
+          .filter(each -> each.word().equals(word))
+          .findFirst()
+          .orElseThrow(
+              () ->
+                  new RefusedException(
+                      Refusal.BAD_NAME,
+                      "who may decide is the role operator or admin, and not '"
+                          + Text.excerpt(word, 60)
+                          + "'"));
+    }
+  }
+
   /** What happens when nobody has decided in time. */
   public enum Unanswered {
     /** As if somebody had rejected it. */
@@ -42,10 +68,6 @@ public record Question(
           "the details of a question may have %,d characters, no NUL and no half of a surrogate pair"
               .formatted(Limits.MESSAGE_CHARS));
     }
-    if (role != Role.OPERATOR && role != Role.ADMIN) {
-      throw new RefusedException(
-          Refusal.BAD_NAME, "who may decide is the role operator or admin, and not " + role);
-    }
     if (within != null) {
       Limits.delay("within", within);
     }
@@ -57,14 +79,14 @@ public record Question(
 
   /** For operators, without a bound in time. */
   public static Question of(String text) {
-    return new Question(text, "", Role.OPERATOR, null, Unanswered.REJECT);
+    return new Question(text, "", Decider.OPERATOR, null, Unanswered.REJECT);
   }
 
   public Question details(String value) {
     return new Question(text, value, role, within, afterwards);
   }
 
-  public Question role(Role value) {
+  public Question role(Decider value) {
     return new Question(text, details, value, within, afterwards);
   }
 

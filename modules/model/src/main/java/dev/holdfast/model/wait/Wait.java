@@ -24,7 +24,7 @@ public sealed interface Wait {
   record Sleep(String id, Duration within) implements Wait {
     public Sleep {
       Limits.stepId(id);
-      Limits.delay("sleep", within);
+      Limits.delay("sleep '" + id + "'", within);
     }
 
     @Override
@@ -42,7 +42,8 @@ public sealed interface Wait {
       Limits.stepId(id);
       if (until.isBefore(FIRST) || until.isAfter(LAST)) {
         throw new RefusedException(
-            Refusal.BAD_TIMING, "sleep until " + until + " must be between 1970 and 9999");
+            Refusal.BAD_TIMING,
+            "sleep '" + id + "' until " + until + " must be between 1970 and 9999");
       }
     }
 
@@ -62,7 +63,7 @@ public sealed interface Wait {
     public ForSignal {
       Limits.stepId(id);
       SignalToJob.name(name);
-      bounded(within);
+      bounded(id, within);
     }
 
     @Override
@@ -108,7 +109,7 @@ public sealed interface Wait {
             "wait '%s' must be for 1 to %,d ids under which jobs were started"
                 .formatted(id, Limits.STEPS));
       }
-      bounded(within);
+      bounded(id, within);
     }
 
     @Override
@@ -117,9 +118,9 @@ public sealed interface Wait {
     }
   }
 
-  private static void bounded(@Nullable Duration within) {
+  private static void bounded(String id, @Nullable Duration within) {
     if (within != null) {
-      Limits.delay("timeout", within);
+      Limits.delay("timeout of '" + id + "'", within);
     }
   }
 }

@@ -7,7 +7,9 @@ import dev.holdfast.model.ops.Warnings;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Jobs that failed lately, run under leases that no reaper ends, or have no handler. */
+/**
+ * Jobs that failed lately, run under leases that no reaper ends, ask in vain, or have no handler.
+ */
 final class JobRules implements Rule {
   @Override
   public List<Finding> check(Situation situation) {
@@ -21,6 +23,11 @@ final class JobRules implements Rule {
     }
     if (warnings.overdue() > 0) {
       found.add(of(ProblemCode.LEASES_OVERDUE, warnings.overdue()));
+    }
+    if (warnings.unanswered() > 0) {
+      found.add(
+          of(ProblemCode.WAITS_UNANSWERED, warnings.unanswered())
+              .with(Finding.SECONDS, Warnings.ANSWERED_WITHIN.toSeconds()));
     }
     warnings.unhandled().forEach(kind -> found.add(unhandled(kind)));
     return found;

@@ -106,6 +106,16 @@ public record ProblemText(String gist, String message, String cliHint, String ht
               " run under expired leases, and no reaper requeues them",
               "start a worker or a server, or look into the logs of those that run",
               "look into the logs of servers and workers: their reapers do not reach the database");
+      case WAITS_UNANSWERED ->
+          counting(
+              about,
+              "",
+              " asks somebody, and nobody has answered for more than %d hours"
+                  .formatted(about.number(Finding.SECONDS) / 3600),
+              " ask somebody, and nobody has answered for more than %d hours"
+                  .formatted(about.number(Finding.SECONDS) / 3600),
+              "see the questions with 'holdfast inbox', then 'holdfast jobs approve ID' or 'reject ID'",
+              "see the questions with GET /v1/jobs?waits=approval, then POST /v1/jobs/{id}/decisions");
       case KIND_UNHANDLED -> unhandled(about);
       case SCHEDULE_BROKEN -> {
         String hint = "set it again, or remove it; until then it is tried every minute";

@@ -100,13 +100,25 @@ public final class MaterializedJobs {
   public static <T> T changing(
       Connection connection, Database.Work<List<LockedJob>> lock, Database.Work<T> change)
       throws SQLException {
-    List<LockedJob> unclaimed =
-        lock.on(connection).stream().filter(LockedJob::notMaterialized).toList();
+    return changing(connection, lock, (in, locked) -> change.on(in));
+  }
+
+  /** Changes jobs whose rows are locked. */
+  public interface Change<T> {
+    T of(Connection connection, List<LockedJob> locked) throws SQLException;
+  }
+
+  /** For a verb that finds its jobs when it locks them, and must not find others then. */
+  public static <T> T changing(
+      Connection connection, Database.Work<List<LockedJob>> lock, Change<T> change)
+      throws SQLException {
+    List<LockedJob> locked = lock.on(connection);
+    List<LockedJob> unclaimed = locked.stream().filter(LockedJob::notMaterialized).toList();
     MaterializeBatch.beforeChange(
         connection,
         unclaimed.stream().map(LockedJob::job).toList(),
         unclaimed.stream().map(LockedJob::queue).collect(Collectors.toSet()));
-    return change.on(connection);
+    return change.of(connection, locked);
   }
 
   /** Writes one kind of ending or report; answers with the leases it was written for. */

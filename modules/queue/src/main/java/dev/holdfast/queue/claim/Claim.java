@@ -10,13 +10,10 @@ import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.maintenance.Promote;
-import dev.holdfast.queue.maintenance.Unblock;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.sql.BatchSql;
-import dev.holdfast.queue.sql.ClaimableSql;
-import dev.holdfast.queue.sql.TenantSql;
+import dev.holdfast.queue.wait.EndedJobs;
 import dev.holdfast.queue.wait.Wake;
-import dev.holdfast.queue.wait.WakeParents;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -33,47 +30,21 @@ public final class Claim {
   // One conditional statement. SKIP LOCKED lets any number of workers claim side by side: a row
   // that another one is taking is not waited for, and a row that another one has taken no longer
   // matches, so no attempt is ever held twice. The CTE must be MATERIALIZED: inlined, the planner
-  // may run the LIMIT once per joined row and claim more than was asked for. Each priority is
-  // walked by itself (equalities plus a range), so that delayed jobs of a high priority are not
-  // walked over on the way to a due one. A row that changed between the snapshot and the lock is
-  // found by the next claim.
+  // may run the LIMIT once per joined row and claim more than was asked for. A row that changed
+  // between the snapshot and the lock is found by the next claim.
   private static final TakeSql CLAIM =
       TakeSql.of(
           Sql.fragment(
               """
               ${lock}
               WITH picked AS MATERIALIZED (
-                SELECT pick.ctid
-                  FROM unnest(:from::float8[]) WITH ORDINALITY AS lane(start, number)
-                 CROSS JOIN LATERAL (
-                   SELECT j.ctid
-                     FROM holdfast.job j
-                    WHERE j.queue = :queue AND j.priority = (lane.number - 1)::smallint
-                      AND ${withoutRules} AND ${tenant} AND ${inNoBatch}
-                      AND j.run_at >= to_timestamp(lane.start) AND j.run_at <= statement_timestamp()
-                    ORDER BY j.run_at, j.id
-                    LIMIT :most
-                      FOR NO KEY UPDATE SKIP LOCKED) AS pick
-                 WHERE ${readCommitted} AND NOT ${paused} AND NOT ${rules} AND NOT ${reserved}
-                 LIMIT :most
+                ${picked}
               )
               """,
               "lock",
               BatchSql.lockForRows(),
-              "inNoBatch",
-              BatchSql.isInNoBatch("j"),
-              "readCommitted",
-              BatchSql.IS_READ_COMMITTED,
-              "withoutRules",
-              ClaimableSql.isWithoutRules("j"),
-              "tenant",
-              TenantSql.isOf("j"),
-              "paused",
-              ClaimableSql.isPaused(":queue"),
-              "rules",
-              ClaimableSql.hasRules(":queue"),
-              "reserved",
-              "(" + ClaimableSql.WORKER_IS_RESERVED.strip() + ")"));
+              "picked",
+              PickSql.of("j.ctid", "FOR NO KEY UPDATE SKIP LOCKED")));
 
   private static final Sql HELD_BY =
       Sql.of(
@@ -88,9 +59,10 @@ public final class Claim {
 
   private final Database database;
   private final MaterializedJobs materialized;
-  private final UnreadableJobs apart;
+  private final UnreadableJobs unreadable;
   private final ClaimByRules byRules = new ClaimByRules();
   private final ClaimBatch byBatch;
+  private final EndedJobs endedJobs;
   private final int batchFrom;
   private final LongSupplier nanos;
 
@@ -107,17 +79,20 @@ public final class Claim {
       MaterializedJobs materialized,
       Backoff backoff,
       BatchClaims batches,
+      EndedJobs endedJobs,
       int batchFrom,
       LongSupplier nanos) {
     this.database = database;
     this.materialized = materialized;
-    this.apart = new UnreadableJobs(database, materialized, backoff);
-    this.byBatch = new ClaimBatch(database, batches, apart);
+    this.unreadable = new UnreadableJobs(database, materialized, backoff, endedJobs);
+    this.endedJobs = endedJobs;
+    this.byBatch = new ClaimBatch(database, batches, unreadable);
     this.batchFrom = batchFrom;
     this.nanos = nanos;
   }
 
   public Claimed jobs(ClaimRequest request) {
+    long freed = endedJobs.freed();
     if (byRulesLast.contains(request.queue())) {
       Taken taken = byRules(request);
       if (!taken.isEmpty()) {
@@ -132,11 +107,13 @@ public final class Claim {
       from = cursor.next();
       taken = byRows(request, cursor, from);
     }
-    return taken.isEmpty() ? whenIdle(request, cursor, from) : new Claimed(taken.jobs(), null);
+    return taken.isEmpty()
+        ? whenIdle(request, cursor, from, freed)
+        : new Claimed(taken.jobs(), null);
   }
 
   /** Nothing was found: asks why, does what may change that, and claims again. */
-  private Claimed whenIdle(ClaimRequest request, ClaimCursor cursor, double[] from) {
+  private Claimed whenIdle(ClaimRequest request, ClaimCursor cursor, double[] from, long freed) {
     String queue = request.queue();
     IdleQueueProbe probe =
         database.run("probe", connection -> IdleQueueProbe.of(connection, queue));
@@ -147,8 +124,8 @@ public final class Claim {
     boolean woken = probe.wakeDue() && !Wake.due(database, queue).isEmpty();
     boolean elsewhere = (probe.retryDue() && !promoted) || (probe.wakeDue() && !woken);
     boolean more = promoted || woken;
-    more |= probe.hasWaiting() && !Unblock.ready(database, queue).isEmpty();
-    more |= probe.hasWaiting() && !WakeParents.missed(database, queue).isEmpty();
+    more |= probe.hasWaiting() && !endedJobs.freeMissed(queue).isEmpty();
+    more |= endedJobs.freedSince(freed);
     Taken taken = more ? byRows(request, cursor, cursor.next()) : Taken.of(List.of());
     // What became claimable just now may have a concurrency key the probe did not see.
     if (taken.isEmpty() && (probe.hasRules() || more)) {
@@ -171,7 +148,8 @@ public final class Claim {
 
   private Taken byRules(ClaimRequest request) {
     Taken taken =
-        apart.ifNeeded(request, (asked, payloads) -> byRules.take(materialized, asked, payloads));
+        unreadable.ifNeeded(
+            request, (asked, payloads) -> byRules.take(materialized, asked, payloads));
     if (taken.byRules() && !taken.isEmpty()) {
       byRulesLast.add(request.queue());
     } else {
@@ -192,7 +170,7 @@ public final class Claim {
   }
 
   private Taken byRows(ClaimRequest request, ClaimCursor cursor, double[] from) {
-    return apart.ifNeeded(
+    return unreadable.ifNeeded(
         request,
         (asked, payloads) -> {
           long start = cursor.now();

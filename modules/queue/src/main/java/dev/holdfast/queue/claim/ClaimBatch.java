@@ -10,8 +10,6 @@ import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.sql.BatchSql;
-import dev.holdfast.queue.sql.ClaimableSql;
-import dev.holdfast.queue.sql.TenantSql;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -36,20 +34,8 @@ final class ClaimBatch {
           """
           ${lock}
           WITH picked AS MATERIALIZED (
-            SELECT pick.*
-              FROM unnest(:from::float8[]) WITH ORDINALITY AS lane(start, number)
-             CROSS JOIN LATERAL (
-               SELECT j.ctid AS place, j.id,
-                      j.attempt = 0 AND j.unique_states = 0 AND j.deadline IS NULL AS in_batch
-                 FROM holdfast.job j
-                WHERE j.queue = :queue AND j.priority = (lane.number - 1)::smallint
-                  AND ${withoutRules} AND ${tenant} AND ${inNoBatch}
-                  AND j.run_at >= to_timestamp(lane.start) AND j.run_at <= statement_timestamp()
-                ORDER BY j.run_at, j.id
-                LIMIT :most) AS pick
-             WHERE ${readCommitted} AND NOT ${paused} AND NOT ${rules} AND NOT ${reserved}
-             LIMIT :most
-          ), apart AS MATERIALIZED (
+            ${picked}
+          ), rows_to_take AS MATERIALIZED (
             SELECT j.ctid AS place
               FROM holdfast.job j
              WHERE j.ctid = ANY (ARRAY(SELECT p.place FROM picked p WHERE NOT p.in_batch))
@@ -57,7 +43,7 @@ final class ClaimBatch {
           ), taken AS (
             UPDATE holdfast.job j
                SET ${set}
-             WHERE j.ctid = ANY (ARRAY(SELECT a.place FROM apart a))
+             WHERE j.ctid = ANY (ARRAY(SELECT r.place FROM rows_to_take r))
             RETURNING j.ctid AS place, j.id, j.attempt
           ), claimed AS (
             INSERT INTO holdfast.claim
@@ -77,20 +63,11 @@ final class ClaimBatch {
           """,
           "lock",
           BatchSql.lockForBatch(),
-          "withoutRules",
-          ClaimableSql.isWithoutRules("j"),
-          "tenant",
-          TenantSql.isOf("j"),
-          "inNoBatch",
-          BatchSql.isInNoBatch("j"),
-          "readCommitted",
-          BatchSql.IS_READ_COMMITTED,
-          "paused",
-          ClaimableSql.isPaused(":queue"),
-          "rules",
-          ClaimableSql.hasRules(":queue"),
-          "reserved",
-          "(" + ClaimableSql.WORKER_IS_RESERVED.strip() + ")",
+          "picked",
+          PickSql.of(
+              "j.ctid AS place, j.id,"
+                  + " j.attempt = 0 AND j.unique_states = 0 AND j.deadline IS NULL AS in_batch",
+              ""),
           "set",
           TakeSql.SET,
           "expires",
@@ -113,12 +90,12 @@ final class ClaimBatch {
 
   private final Database database;
   private final BatchClaims batches;
-  private final UnreadableJobs apart;
+  private final UnreadableJobs unreadable;
 
-  ClaimBatch(Database database, BatchClaims batches, UnreadableJobs apart) {
+  ClaimBatch(Database database, BatchClaims batches, UnreadableJobs unreadable) {
     this.database = database;
     this.batches = batches;
-    this.apart = apart;
+    this.unreadable = unreadable;
   }
 
   /** Empty when other claims keep the queue busy. */
@@ -147,7 +124,8 @@ final class ClaimBatch {
     cursor.claimed(from, rows, cursor.now() - start);
     Taken taken = Taken.of(rows);
     // A payload that the server cannot output must not keep the others from being run.
-    return Optional.of(readable ? taken : taken.with(apart.all(taken.jobs(), request.lease())));
+    return Optional.of(
+        readable ? taken : taken.with(unreadable.all(taken.jobs(), request.lease())));
   }
 
   private List<Picked> claim(ClaimRequest request, double[] from) {

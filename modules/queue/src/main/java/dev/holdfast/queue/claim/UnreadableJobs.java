@@ -18,6 +18,7 @@ import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.queue.settle.Fail;
 import dev.holdfast.queue.settle.ReleaseAttempts;
 import dev.holdfast.queue.sql.FenceSql;
+import dev.holdfast.queue.wait.EndedJobs;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -79,11 +80,14 @@ final class UnreadableJobs {
   private final Database database;
   private final MaterializedJobs materialized;
   private final Backoff backoff;
+  private final EndedJobs endedJobs;
 
-  UnreadableJobs(Database database, MaterializedJobs materialized, Backoff backoff) {
+  UnreadableJobs(
+      Database database, MaterializedJobs materialized, Backoff backoff, EndedJobs endedJobs) {
     this.database = database;
     this.materialized = materialized;
     this.backoff = backoff;
+    this.endedJobs = endedJobs;
   }
 
   /** True when it may be a payload that broke the claim, and not the way to the server. */
@@ -191,6 +195,7 @@ final class UnreadableJobs {
           }
           return true;
         });
+    endedJobs.add(List.of(lease.job()));
   }
 
   private static void setAside(Connection connection, Lease lease) throws SQLException {
@@ -219,5 +224,6 @@ final class UnreadableJobs {
                 "the payload could not be read: " + why),
             null);
     database.run("fail", connection -> Fail.all(connection, backoff, List.of(fail)));
+    endedJobs.add(List.of(lease.job()));
   }
 }

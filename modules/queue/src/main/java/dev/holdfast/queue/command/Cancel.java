@@ -6,6 +6,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.batch.LockedJob;
+import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.CancelGraceSql;
@@ -27,30 +28,23 @@ public final class Cancel {
   private static final Transition CANCELLED =
       Transition.toFromAllBut(JobState.CANCELLED, JobState.RUNNING);
 
-  private static final String FAMILY =
-      """
-      WITH RECURSIVE family(id, depth) AS (
-        SELECT unnest(:jobs::uuid[]), 0
-        UNION
-        SELECT child.id, family.depth + 1
-          FROM holdfast.job child JOIN family ON child.parent_id = family.id
-         WHERE :cascade::bool AND family.depth < 100
-      )
-      """;
-
   // Before batch claims are kept out: while they are, this must not wait for a row.
   private static final Sql LOCK =
       Sql.of(
           """
-          ${family}
+          WITH RECURSIVE family(id, depth) AS (
+            SELECT unnest(:jobs::uuid[]), 0
+            UNION
+            SELECT child.id, family.depth + 1
+              FROM holdfast.job child JOIN family ON child.parent_id = family.id
+             WHERE :cascade::bool AND family.depth < 100
+          )
           SELECT ${columns}
             FROM holdfast.job j
            WHERE j.id IN (SELECT id FROM family) AND ${tenant}
            ORDER BY j.id
              FOR NO KEY UPDATE OF j
           """,
-          "family",
-          FAMILY,
           "columns",
           LockedJob.COLUMNS,
           "tenant",
@@ -59,10 +53,10 @@ public final class Cancel {
   private static final Sql SQL =
       Sql.of(
           """
-      ${family}, held AS MATERIALIZED (
+      WITH held AS MATERIALIZED (
         SELECT j.id, j.state, j.cancel_requested_at IS NOT NULL AS asked
           FROM holdfast.job j
-         WHERE j.id IN (SELECT id FROM family) AND ${tenant}
+         WHERE j.id = ANY (:jobs::uuid[])
          ORDER BY j.id
            FOR NO KEY UPDATE OF j
       ), moved AS (
@@ -87,10 +81,6 @@ public final class Cancel {
         FROM held h LEFT JOIN moved m ON m.id = h.id
        ORDER BY h.id
       """,
-          "family",
-          FAMILY,
-          "tenant",
-          TenantSql.isOf("j"),
           "set",
           CANCELLED.set("CASE h.state WHEN 'RUNNING' THEN j.state ELSE 'CANCELLED' END"),
           "grace",
@@ -106,23 +96,41 @@ public final class Cancel {
 
   private Cancel() {}
 
-  /** What {@link #of} changes. */
-  public static List<LockedJob> lock(
-      Connection connection, List<JobId> jobs, boolean cascade, Tenant tenant) throws SQLException {
-    return LOCK.on(connection)
-        .array("jobs", "uuid", jobs, job -> job)
-        .set("cascade", cascade)
-        .tenant(tenant)
-        .list(LockedJob::read);
+  /** In one transaction: of these jobs and, when cascading, of their children. */
+  public static List<Cancellation> some(
+      Connection connection, List<JobId> jobs, boolean cascade, String reason, Tenant tenant)
+      throws SQLException {
+    return MaterializedJobs.changing(
+        connection,
+        in -> lock(in, jobs, cascade, tenant),
+        (in, locked) -> of(in, locked.stream().map(LockedJob::job).toList(), reason));
   }
 
-  public static List<Cancellation> of(
-      Connection connection, List<JobId> jobs, boolean cascade, String reason, Tenant tenant)
+  /**
+   * Until no child has come: one may have been enqueued while this waited for its parent. One that
+   * comes later is left alone; it may be in a batch claim by now.
+   */
+  private static List<LockedJob> lock(
+      Connection connection, List<JobId> jobs, boolean cascade, Tenant tenant) throws SQLException {
+    List<LockedJob> before;
+    List<LockedJob> locked = List.of();
+    do {
+      before = locked;
+      locked =
+          LOCK.on(connection)
+              .array("jobs", "uuid", jobs, job -> job)
+              .set("cascade", cascade)
+              .tenant(tenant)
+              .list(LockedJob::read);
+    } while (cascade && locked.size() > before.size());
+    return locked;
+  }
+
+  /** Of exactly these, which are materialized. */
+  public static List<Cancellation> of(Connection connection, List<JobId> jobs, String reason)
       throws SQLException {
     return SQL.on(connection)
         .array("jobs", "uuid", jobs, job -> job)
-        .set("cascade", cascade)
-        .tenant(tenant)
         .set("reason", reason.isBlank() ? "requested" : Limits.reason(reason))
         .list(Cancel::read);
   }

@@ -49,11 +49,13 @@ public final class Commands {
           """);
 
   // A worker ignores the pause of a job that does not run in steps. Whether code does is not known
-  // before it has run.
+  // before it has run; a step is reported when it is done, or has run for a moment.
   private static final Sql MAY_HAVE_STEPS =
       Sql.of(
           """
-          SELECT j.attempt = 0 OR EXISTS (SELECT FROM holdfast.step s WHERE s.job_id = j.id)
+          SELECT j.attempt = 0
+              OR j.state = 'RUNNING' AND j.started_at > clock_timestamp() - interval '3 seconds'
+              OR EXISTS (SELECT FROM holdfast.step s WHERE s.job_id = j.id)
               OR jsonb_typeof(j.payload -> 'steps') IS NOT DISTINCT FROM 'array' AS may_have_steps
             FROM holdfast.job j
            WHERE j.id = :job

@@ -30,7 +30,7 @@ public final class Retry {
         """
         WITH held AS MATERIALIZED (
           SELECT j.id, j.state, j.attempt, j.event_count, ${worker} AS worker_id, j.started_event_number, j.started_at,
-                 j.finished_at
+                 j.finished_at, j.failure ->> 'code' IN ('CHILD_FAILED', 'NOT_DECIDED') AS by_wait
             FROM holdfast.job j
            WHERE j.id = ANY (:jobs) AND ${from} AND ${tenant}
              -- A job without its payload cannot run.
@@ -59,6 +59,17 @@ public final class Retry {
           DELETE FROM holdfast.job_command c USING moved m WHERE c.job_id = m.id
         ), refreshed AS (
           UPDATE holdfast.step s SET resets = 0 FROM moved m WHERE s.job_id = m.id AND s.resets > 0
+        ), asked_again AS (
+          -- A job that failed because of how its last wait ended waits once more, as a failed step
+          -- runs once more.
+          UPDATE holdfast.step s SET state = 'FAILED', ended = NULL
+            FROM (SELECT DISTINCT ON (w.job_id) w.job_id, w.step_id
+                    FROM held h JOIN holdfast.step w ON w.job_id = h.id
+                   WHERE h.by_wait AND w.state = 'DONE'
+                     AND (w.ended ->> 'outcome' = 'FAILED'
+                          OR w.ended ->> 'sort' = 'APPROVAL' AND w.ended ->> 'outcome' = 'TIMEOUT')
+                   ORDER BY w.job_id, w.finished_at DESC) AS last
+           WHERE s.job_id = last.job_id AND s.step_id = last.step_id AND s.resets = 0
         )
         SELECT id, queue FROM moved
         """,

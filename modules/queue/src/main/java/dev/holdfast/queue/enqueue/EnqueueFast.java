@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes jobs without options, in a statement that costs the server half of what {@link InsertJobs}
- * does: four arrays instead of twenty-three, and no search for a job of the same id. A job that
- * exists already is an error here, and the caller then takes the general way.
+ * does: four arrays instead of one for each column, and no search for a job of the same id. A job
+ * that exists already is an error here, and the caller then takes the general way.
  */
 final class EnqueueFast {
   // The arrays come through a subquery so that the planner does not know how long they are: it

@@ -5,6 +5,7 @@ import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.recover.Reap;
 import dev.holdfast.queue.recover.ReapResult;
+import dev.holdfast.queue.wait.EndedJobs;
 import java.util.List;
 
 /** Takes back the jobs of a process that is known to be dead, without waiting for its leases. */
@@ -19,10 +20,12 @@ public final class ProcessRecovery {
 
   private final MaterializedJobs materialized;
   private final QueueNotifier notifier;
+  private final EndedJobs endedJobs;
 
-  ProcessRecovery(MaterializedJobs materialized, QueueNotifier notifier) {
+  ProcessRecovery(MaterializedJobs materialized, QueueNotifier notifier, EndedJobs endedJobs) {
     this.materialized = materialized;
     this.notifier = notifier;
+    this.endedJobs = endedJobs;
   }
 
   /**
@@ -52,6 +55,7 @@ public final class ProcessRecovery {
             });
     ReapResult result = ReapResult.of(Reap.logged(reaped));
     notifier.send(result.requeuedIn());
+    endedJobs.add(result.ended());
     return result;
   }
 }

@@ -3,6 +3,7 @@ package dev.holdfast.queue.health;
 import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.notify.QueueNotifier;
+import dev.holdfast.queue.wait.EndedJobs;
 
 /**
  * Worker processes, their supervisors, and the commands between operators and both.
@@ -27,7 +28,7 @@ public record WorkerRegistry(
     WorkerLogs logs,
     WorkerPolls polls,
     ServerFigures servers) {
-  public static WorkerRegistry on(Database database, QueueNotifier notifier) {
+  public static WorkerRegistry on(Database database, QueueNotifier notifier, EndedJobs endedJobs) {
     WorkerProcesses processes = new WorkerProcesses(database);
     Supervisors supervisors = new Supervisors(database, processes);
     WorkerPolls polls = new WorkerPolls(database);
@@ -37,7 +38,7 @@ public record WorkerRegistry(
         supervisors,
         readings,
         new WorkerCommands(database, readings),
-        new ProcessRecovery(new MaterializedJobs(database), notifier),
+        new ProcessRecovery(new MaterializedJobs(database), notifier, endedJobs),
         new WorkerExits(database),
         new WorkerLogs(database),
         polls,

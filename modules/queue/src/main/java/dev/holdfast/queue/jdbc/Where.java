@@ -34,6 +34,7 @@ public final class Where {
     where.add("queue = :queue", "queue", filter.queue());
     where.add("kind = :kind", "kind", filter.kind());
     where.add("tenant = :tenant", "tenant", filter.tenant());
+    where.add("wait_sort = :waits", "waits", filter.waits() == null ? null : filter.waits().name());
     where.add("parent_id = :parent", "parent", filter.parent());
     // Jobs that are a run by themselves are not in the index of runs.
     where.add("run_id = :run AND (id = :run OR run_id <> id)", "run", filter.run());

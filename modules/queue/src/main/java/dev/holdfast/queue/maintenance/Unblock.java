@@ -3,13 +3,16 @@ package dev.holdfast.queue.maintenance;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,7 +84,7 @@ public final class Unblock {
         ), event_inserted AS (
           ${event}
         )
-        SELECT queue FROM moved
+        SELECT id, queue, state FROM moved
         """,
         "from",
         UNBLOCKED.isFrom("j"),
@@ -101,16 +104,28 @@ public final class Unblock {
 
   private Unblock() {}
 
-  /** The same of those that depend on these. */
-  public static List<String> dependingOn(Database database, List<JobId> ended) {
-    return unblocked(
-        database, connection -> OF_ENDED.on(connection).array("ended", "uuid", ended, job -> job));
-  }
+  /**
+   * Jobs that no longer wait.
+   *
+   * @param queues the queue of each
+   * @param ended those that have failed or were cancelled
+   */
+  public record Unblocked(List<String> queues, List<JobId> ended) {}
 
-  /** The queue of each job that waits no longer. */
-  public static List<String> ready(Database database, @Nullable String queue) {
+  /** Those that depend on these, and on what ends because of them. */
+  public static Unblocked dependingOn(Database database, List<JobId> ended) {
+    List<JobId> all = new ArrayList<>(ended);
     return unblocked(
         database,
+        all::addAll,
+        connection -> OF_ENDED.on(connection).array("ended", "uuid", all, job -> job));
+  }
+
+  /** All of a queue, or of all queues. */
+  public static Unblocked ready(Database database, @Nullable String queue) {
+    return unblocked(
+        database,
+        ended -> {},
         connection ->
             queue == null ? OF_ALL.on(connection) : OF_ONE.on(connection).set("queue", queue));
   }
@@ -119,20 +134,31 @@ public final class Unblock {
     Sql.Call on(Connection connection) throws SQLException;
   }
 
-  private static List<String> unblocked(Database database, Which which) {
-    List<String> unblocked = new ArrayList<>();
+  private record Moved(JobId job, String queue, JobState state) {
+    static Moved read(ResultSet row) throws SQLException {
+      return new Moved(
+          Rows.id(row, "id"), row.getString("queue"), JobState.valueOf(row.getString("state")));
+    }
+  }
+
+  private static Unblocked unblocked(
+      Database database, Consumer<List<JobId>> onEnded, Which which) {
+    List<String> queues = new ArrayList<>();
+    List<JobId> ended = new ArrayList<>();
     for (int batch = 0; batch < BATCHES; batch++) {
-      List<String> now =
+      List<Moved> moved =
           database.run(
-              "unblock",
-              connection ->
-                  which.on(connection).set("most", BATCH).list(row -> row.getString("queue")));
-      unblocked.addAll(now);
+              "unblock", connection -> which.on(connection).set("most", BATCH).list(Moved::read));
+      moved.stream().map(Moved::queue).forEach(queues::add);
+      List<JobId> now =
+          moved.stream().filter(each -> each.state().isTerminal()).map(Moved::job).toList();
+      ended.addAll(now);
+      onEnded.accept(now);
       // Until a batch is empty: a job that was cancelled may release the next one of a chain.
-      if (now.isEmpty()) {
+      if (moved.isEmpty()) {
         break;
       }
     }
-    return unblocked;
+    return new Unblocked(queues, ended);
   }
 }

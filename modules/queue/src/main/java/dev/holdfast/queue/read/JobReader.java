@@ -16,6 +16,7 @@ import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.SqlErrors;
+import dev.holdfast.queue.jdbc.WaitJson;
 import dev.holdfast.queue.jdbc.Where;
 import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.WorkerSql;
@@ -87,7 +88,7 @@ public final class JobReader {
              max_attempts, crashes, max_crashes, progress, progress_message, ${worker} AS worker_id, heartbeat_at,
              lease_expires_at, created_at, run_at, started_at, finished_at, cancel_requested_at,
              cancel_reason, deadline, tenant, workspace, run_id, run_key, parent_id, unique_key,
-             concurrency_key, attributes
+             concurrency_key, attributes, wait_sort, wake_at, wait
       """
           .replace("${worker}", WorkerSql.ofJob("job"));
 
@@ -311,6 +312,7 @@ public final class JobReader {
             Rows.idOrNull(row, "parent_id"),
             row.getString("unique_key"),
             row.getString("concurrency_key")),
+        WaitJson.read(row),
         AttributesJson.read(row.getString("attributes")),
         new JobStatus.Content(
             row.getBoolean("no_payload") ? NOTHING : new Json(row.getString("payload")),

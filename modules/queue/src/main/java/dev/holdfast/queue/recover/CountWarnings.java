@@ -20,7 +20,15 @@ public final class CountWarnings {
                  (SELECT count(*)
                     FROM (SELECT FROM holdfast.job j
                            WHERE j.state = 'RUNNING' AND ${overdue} AND ${tenant}
-                           LIMIT 10000) AS overdue) AS overdue
+                           LIMIT 10000) AS overdue) AS overdue,
+                 (SELECT count(*)
+                    FROM (SELECT (j.wait ->> 'since')::timestamptz AS since
+                            FROM holdfast.job j
+                           WHERE j.wait_sort = 'APPROVAL' AND ${tenant}
+                           ORDER BY j.created_at, j.id
+                           LIMIT 10000) AS asked
+                   WHERE since < statement_timestamp()
+                                - :answeredWithin * interval '1 millisecond') AS unanswered
             FROM (SELECT count(*) AS jobs,
                          count(*) FILTER (WHERE code = 'TOXIC_JOB') AS toxic
                     FROM (SELECT j.failure ->> 'code' AS code
@@ -45,6 +53,7 @@ public final class CountWarnings {
       throws SQLException {
     return SQL.on(connection)
         .set("grace", reapGrace)
+        .set("answeredWithin", Warnings.ANSWERED_WITHIN)
         .tenant(tenant)
         .only(
             row ->
@@ -52,6 +61,7 @@ public final class CountWarnings {
                     row.getLong("failed"),
                     row.getLong("toxic"),
                     row.getLong("overdue"),
+                    row.getLong("unanswered"),
                     unhandled));
   }
 }

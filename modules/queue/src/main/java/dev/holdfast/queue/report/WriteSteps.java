@@ -4,9 +4,12 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.value.Tenant;
+import dev.holdfast.queue.command.Cancel;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
@@ -173,6 +176,19 @@ final class WriteSteps {
            WHERE job_id = :job AND step_index >= :from AND state = 'DONE'
           """);
 
+  // What was started under ids that are dropped is no longer waited for: the handler starts others.
+  private static final Sql ABANDON =
+      Sql.of(
+          """
+          UPDATE holdfast.job c SET started_as = NULL
+            FROM holdfast.step s
+           WHERE s.job_id = :job AND s.step_index >= :from
+             AND c.parent_id = :job AND c.started_as = s.step_id
+          RETURNING c.id
+          """);
+
+  private static final String ABANDONED = "its parent was sent back to before it was started";
+
   /**
    * What became of some reports.
    *
@@ -284,10 +300,19 @@ final class WriteSteps {
     }
     if (from != null) {
       FORGET.on(connection).set("job", lease.job()).set("from", from).update();
+      abandon(connection, lease.job(), from);
     }
     if (step.handledCommand() != null) {
       Commands.removeHandled(connection, lease.job(), step.handledCommand());
     }
     return Ack.ACCEPTED;
+  }
+
+  private static void abandon(Connection connection, JobId job, int from) throws SQLException {
+    List<JobId> children =
+        ABANDON.on(connection).set("job", job).set("from", from).list(row -> Rows.id(row, "id"));
+    if (!children.isEmpty()) {
+      Cancel.some(connection, children, true, ABANDONED, Tenant.ANY);
+    }
   }
 }

@@ -11,10 +11,10 @@ import java.util.Set;
 /**
  * Which verb ends an attempt as a settlement says.
  *
- * @param verb its name for metrics and errors
+ * @param name of the verb, for metrics and errors
  * @param ends writes the rows of a batch in one statement
  */
-record Ending<S extends Settlement>(String verb, Class<S> type, Verb<S> ends) {
+record Ending<S extends Settlement>(String name, Class<S> type, Verb<S> ends) {
   static final Ending<Settlement.Succeed> SUCCEED =
       new Ending<>("succeed", Settlement.Succeed.class, Succeed::all);
 
@@ -22,6 +22,7 @@ record Ending<S extends Settlement>(String verb, Class<S> type, Verb<S> ends) {
   static List<Ending<?>> table(Backoff backoff) {
     return List.of(
         SUCCEED,
+        new Ending<>("continue", Settlement.Continue.class, Continue::all),
         new Ending<>("fail", Settlement.Fail.class, (in, failed) -> Fail.all(in, backoff, failed)),
         new Ending<>("cancelled", Settlement.Cancel.class, ReleaseAttempts::cancelled),
         new Ending<>("snooze", Settlement.Snooze.class, ReleaseAttempts::snoozed),

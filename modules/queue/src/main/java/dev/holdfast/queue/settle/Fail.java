@@ -23,14 +23,12 @@ public final class Fail {
       """
       , ending AS MATERIALIZED (
         SELECT h.id, h.attempt, h.worker_id, 'FAILED' AS outcome, h.failed_with AS failure,
-               CASE WHEN NOT h.retryable THEN 'FAILED'
+               CASE WHEN NOT h.retryable OR budget.is_used_up THEN 'FAILED'
                     WHEN h.cancel_requested_at IS NOT NULL THEN 'CANCELLED'
-                    WHEN h.failures + 1 >= h.max_attempts THEN 'FAILED'
                     ELSE 'RETRYING' END AS next,
                CASE WHEN h.retryable THEN 1 ELSE 0 END AS failed,
                0 AS crashed,
-               CASE WHEN h.retryable AND h.failures + 1 >= h.max_attempts
-                     AND h.cancel_requested_at IS NULL THEN
+               CASE WHEN budget.is_used_up THEN
                  h.failed_with || jsonb_build_object(
                    'code', 'RETRIES_EXHAUSTED',
                    'message', format('%s of %s attempts failed, the last with %s: %s',
@@ -39,11 +37,13 @@ public final class Fail {
                    'retryable', false,
                    'cause', h.failed_with - 'stackTrace')
                  ELSE h.failed_with END AS job_failure,
-               CASE WHEN h.retryable AND h.failures + 1 < h.max_attempts
-                     AND h.cancel_requested_at IS NULL
+               CASE WHEN h.retryable AND h.cancel_requested_at IS NULL AND NOT budget.is_used_up
                     THEN clock_timestamp() + h.delay_ms * interval '1 millisecond' END AS run_at,
                NULL::text AS event, NULL::jsonb AS data
           FROM held h
+         CROSS JOIN LATERAL (
+           SELECT h.retryable AND h.cancel_requested_at IS NULL
+                  AND h.failures + 1 >= h.max_attempts AS is_used_up) AS budget
       )
       """;
 

@@ -66,7 +66,7 @@ public final class Settle {
       return List.of();
     }
     Set<Lease> settled =
-        materialized.holding(ending.verb(), settlements, Settlement::lease, write(ending));
+        materialized.holding(ending.name(), settlements, Settlement::lease, write(ending));
     batches.settled(settled);
     return settlements.stream().filter(s -> settled.contains(s.lease())).toList();
   }
@@ -74,7 +74,7 @@ public final class Settle {
   private <S extends Settlement> MaterializedJobs.Verb<S> write(Ending<S> ending) {
     return (connection, settlements) ->
         JsonInput.store(
-            ending.verb(),
+            ending.name(),
             Refusal.RESULT_NOT_JSON,
             () -> {
               Set<Lease> settled = succeededInBatches(connection, settlements);

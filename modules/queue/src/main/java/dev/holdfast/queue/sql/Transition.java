@@ -71,6 +71,18 @@ public final class Transition {
     return set("'" + to.iterator().next() + "'");
   }
 
+  /** The same for a job that gives up its unique key, whatever states it was to be held in. */
+  public String setWithoutKey() {
+    return "state = '%s', unique_states = 0".formatted(only());
+  }
+
+  private JobState only() {
+    if (to.size() != 1 || from.contains(JobState.WAITING)) {
+      throw new IllegalStateException("which of " + to + "?");
+    }
+    return to.iterator().next();
+  }
+
   /**
    * The assignments that move a job {@code j}; one that waited then waits for nothing.
    *

@@ -1,6 +1,6 @@
 package dev.holdfast.queue.sql;
 
-import dev.holdfast.model.wait.WaitEnd;
+import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.wait.WaitSort;
 import dev.holdfast.queue.jdbc.Rows;
 import java.sql.ResultSet;

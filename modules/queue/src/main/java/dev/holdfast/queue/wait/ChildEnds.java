@@ -1,8 +1,8 @@
 package dev.holdfast.queue.wait;
 
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.queue.jdbc.FailureJson;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;

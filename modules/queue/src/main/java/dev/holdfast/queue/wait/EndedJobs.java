@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -32,22 +33,40 @@ public final class EndedJobs implements AutoCloseable {
   /** While no job waits for others, it is asked so rarely. */
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+  /** Longer than it takes, but for very many jobs at once. */
+  private static final long FREEING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  // Or is about to wait: a parent whose child has ended runs, and may be being suspended. Where no
+  // job
+  // has a parent, the ended ones are not looked at.
   private static final Sql ANY_WAITS =
       Sql.of(
           """
-          SELECT w.queue FROM holdfast.job w
-           WHERE w.state = 'WAITING' AND (w.wait_sort IS NULL OR w.wait_sort = 'CHILDREN')
-           ORDER BY w.queue
-           LIMIT 1
+          SELECT 1
+           WHERE (SELECT w.queue FROM holdfast.job w
+                   WHERE w.state = 'WAITING' AND (w.wait_sort IS NULL OR w.wait_sort = 'CHILDREN')
+                   ORDER BY w.queue
+                   LIMIT 1) IS NOT NULL
+              OR (SELECT c.parent_id FROM holdfast.job c
+                   WHERE c.parent_id IS NOT NULL
+                   ORDER BY c.parent_id
+                   LIMIT 1) IS NOT NULL
+                 AND EXISTS (
+                   SELECT FROM holdfast.job c JOIN holdfast.job p ON p.id = c.parent_id
+                    WHERE c.id = ANY (:ended::uuid[]) AND c.started_as IS NOT NULL
+                      AND p.state = 'RUNNING')
           """);
 
   private final Database database;
   private final QueueNotifier notifier;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
+  private final Condition isFree = lock.newCondition();
   private List<JobId> ended = new ArrayList<>();
   private boolean closed;
   private volatile boolean nobodyWaited;
+  private volatile boolean freeing;
+  private final AtomicLong freed = new AtomicLong();
   private @Nullable Thread looking;
 
   /**
@@ -90,13 +109,89 @@ public final class EndedJobs implements AutoCloseable {
     }
   }
 
+  /**
+   * Frees what nobody has freed: a process died between the end of a job and {@link #add}.
+   *
+   * @param queue null for all
+   * @return the queue of each job that can be claimed now
+   */
+  public List<String> freeMissed(@Nullable String queue) {
+    Unblock.Unblocked unblocked = Unblock.ready(database, queue);
+    WakeParents.Woken woken = WakeParents.missed(database, queue);
+    add(unblocked.ended());
+    add(woken.ended());
+    List<String> queues = new ArrayList<>(unblocked.queues());
+    queues.addAll(woken.queues());
+    return queues;
+  }
+
+  /** How often jobs were freed, for {@link #freedSince}. */
+  public long freed() {
+    return freed.get();
+  }
+
+  /**
+   * Whether jobs were freed since then. Waits a moment for those that are being freed: their rows
+   * are locked, so a claim has passed them over.
+   */
+  public boolean freedSince(long before) {
+    long left = FREEING_NANOS;
+    lock.lock();
+    try {
+      while (freeing && left > 0) {
+        left = isFree.awaitNanos(left);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    } finally {
+      lock.unlock();
+    }
+    return freeing || freed.get() != before;
+  }
+
+  private void freeing(boolean now) {
+    lock.lock();
+    try {
+      freeing = now;
+      isFree.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void free(List<JobId> jobs) {
-    nobodyWaited = !database.run("anyWaits", connection -> ANY_WAITS.on(connection).found());
+    nobodyWaited =
+        !database.run(
+            "anyWaits",
+            connection ->
+                ANY_WAITS.on(connection).array("ended", "uuid", jobs, job -> job).found());
     if (nobodyWaited) {
       return;
     }
-    Set<String> queues = new HashSet<>(WakeParents.ofEnded(database, jobs));
-    queues.addAll(Unblock.dependingOn(database, jobs));
+    List<JobId> locked;
+    freeing(true);
+    try {
+      List<String> unblocked = Unblock.dependingOn(database, jobs).queues();
+      WakeParents.Woken woken = WakeParents.ofEnded(database, jobs);
+      locked = woken.locked();
+      freed(unblocked, woken.queues());
+      add(woken.ended());
+    } finally {
+      freeing(false);
+    }
+    if (!locked.isEmpty()) {
+      WakeParents.Woken woken = WakeParents.locked(database, locked);
+      freed(woken.queues(), List.of());
+      add(woken.ended());
+    }
+  }
+
+  private void freed(List<String> some, List<String> others) {
+    Set<String> queues = new HashSet<>(some);
+    queues.addAll(others);
+    if (!queues.isEmpty()) {
+      freed.incrementAndGet();
+    }
     notifier.send(queues);
   }
 

@@ -4,18 +4,23 @@ import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.attempt.WaitAnswer;
+import dev.holdfast.model.attempt.WaitEnd;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.wait.Wait;
-import dev.holdfast.model.wait.WaitEnd;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.jdbc.WaitJson;
+import dev.holdfast.queue.notify.QueueNotifier;
 import dev.holdfast.queue.settle.EndAttemptSql;
 import dev.holdfast.queue.sql.FenceSql;
 import dev.holdfast.queue.sql.WaitEnds;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -128,7 +133,12 @@ public final class Suspend {
           Sql.fragment(
               """
               WITH held AS MATERIALIZED (
-                SELECT j.worker_id, j.cancel_requested_at, clock_timestamp() AS since, a.*
+                SELECT j.worker_id, clock_timestamp() AS since, a.*,
+                       -- What an operator has asked for since the attempt began is done first.
+                       CASE WHEN j.cancel_requested_at IS NOT NULL THEN 'CANCELLED'
+                            WHEN EXISTS (SELECT FROM holdfast.job_command c
+                                          WHERE c.job_id = j.id AND c.requested_at > j.started_at)
+                            THEN 'PENDING' ELSE 'WAITING' END AS next
                   FROM ${asked} JOIN holdfast.job j ON j.id = a.id AND j.attempt = a.attempt
                  WHERE ${running}
                  ORDER BY j.id
@@ -139,17 +149,16 @@ public final class Suspend {
                   FROM held h
               ), ending AS MATERIALIZED (
                 SELECT w.id, w.attempt, w.worker_id, 'SUSPENDED' AS outcome, NULL::jsonb AS failure,
-                       CASE WHEN w.cancel_requested_at IS NOT NULL THEN 'CANCELLED'
-                            ELSE 'WAITING' END AS next,
+                       w.next,
                        0 AS failed, 0 AS crashed, NULL::jsonb AS job_failure,
                        NULL::timestamptz AS run_at, 'suspended' AS event,
-                       CASE WHEN w.cancel_requested_at IS NULL THEN
+                       CASE WHEN w.next = 'WAITING' THEN
                          jsonb_strip_nulls(jsonb_build_object(
                            'waitId', w.wait_id, 'sort', lower(w.sort), 'name', w.name,
                            'until', w.wake_at)) || w.rest::jsonb END AS data,
-                       CASE WHEN w.cancel_requested_at IS NULL THEN w.sort END AS wait_sort,
-                       CASE WHEN w.cancel_requested_at IS NULL THEN w.wake_at END AS wake_at,
-                       CASE WHEN w.cancel_requested_at IS NULL THEN
+                       CASE WHEN w.next = 'WAITING' THEN w.sort END AS wait_sort,
+                       CASE WHEN w.next = 'WAITING' THEN w.wake_at END AS wake_at,
+                       CASE WHEN w.next = 'WAITING' THEN
                          jsonb_strip_nulls(jsonb_build_object(
                            'id', w.wait_id, 'index', w.step_index, 'name', w.name,
                            'since', w.since)) || w.rest::jsonb END AS wait
@@ -170,16 +179,27 @@ public final class Suspend {
       @Nullable Json ended,
       @Nullable WaitEnd end) {}
 
+  private record Moved(JobId job, JobState state, String queue) {
+    static Moved read(ResultSet row) throws SQLException {
+      return new Moved(
+          Rows.id(row, "id"), JobState.valueOf(row.getString("state")), row.getString("queue"));
+    }
+  }
+
   private Suspend() {}
 
   /**
    * In one transaction.
    *
    * @param answers gets an answer to each
+   * @param cancelled gets the jobs that were cancelled instead: nothing waits for those that wait
    * @return those that held their jobs, or had been suspended before
    */
   public static Set<Lease> all(
-      Connection connection, List<Suspension> asked, Map<Suspension, WaitAnswer> answers)
+      Connection connection,
+      List<Suspension> asked,
+      Map<Suspension, WaitAnswer> answers,
+      Set<JobId> cancelled)
       throws SQLException {
     Set<Lease> held =
         new HashSet<>(
@@ -191,7 +211,7 @@ public final class Suspend {
     if (!holding.isEmpty()) {
       Map<Lease, Seen> seen = look(connection, holding);
       take(connection, holding, seen, answers);
-      suspend(connection, holding, answers);
+      suspend(connection, holding, answers, cancelled);
     }
     List<Suspension> late = asked.stream().filter(each -> !held.contains(each.lease())).toList();
     if (!late.isEmpty()) {
@@ -263,11 +283,27 @@ public final class Suspend {
   }
 
   private static void suspend(
-      Connection connection, List<Suspension> holding, Map<Suspension, WaitAnswer> answers)
+      Connection connection,
+      List<Suspension> holding,
+      Map<Suspension, WaitAnswer> answers,
+      Set<JobId> cancelled)
       throws SQLException {
     List<Suspension> waiting = holding.stream().filter(each -> !answers.containsKey(each)).toList();
     if (!waiting.isEmpty()) {
-      bind(SUSPEND.on(connection), waiting).list(Rows::lease);
+      List<Moved> moved = bind(SUSPEND.on(connection), waiting).list(Moved::read);
+      moved.stream()
+          .filter(each -> each.state() == JobState.CANCELLED)
+          .map(Moved::job)
+          .forEach(cancelled::add);
+      List<String> again =
+          moved.stream()
+              .filter(each -> each.state() == JobState.PENDING)
+              .map(Moved::queue)
+              .distinct()
+              .toList();
+      if (!again.isEmpty()) {
+        QueueNotifier.sendWith(connection, again);
+      }
       waiting.forEach(each -> answers.put(each, WaitAnswer.SUSPENDED));
     }
   }

@@ -65,8 +65,8 @@ public final class Wake {
     return woken;
   }
 
-  private static List<String> due(Connection connection, @Nullable String queue)
-      throws SQLException {
+  /** One batch; package-private for tests. */
+  static List<String> due(Connection connection, @Nullable String queue) throws SQLException {
     Sql.Call call =
         queue == null ? OF_ALL.on(connection) : OF_ONE.on(connection).set("queue", queue);
     return call.set("most", BATCH).list(row -> row.getString("queue"));

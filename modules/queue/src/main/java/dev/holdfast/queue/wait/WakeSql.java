@@ -1,7 +1,7 @@
 package dev.holdfast.queue.wait;
 
+import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.wait.WaitEnd;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.EventSql;
 import dev.holdfast.queue.sql.Transition;

@@ -168,9 +168,9 @@ CREATE INDEX job_waiting_for_jobs ON holdfast.job (queue)
 -- Wake, and the probe of an idle queue: the next wait that is over by itself.
 CREATE INDEX job_waking ON holdfast.job (queue, wake_at)
   WHERE wake_at IS NOT NULL;
--- The inbox: jobs that ask somebody.
-CREATE INDEX job_asking ON holdfast.job (created_at, id)
-  WHERE wait_sort = 'APPROVAL';
+-- The inbox, searches for what jobs wait for, and counts of it: of one sort, the oldest jobs first.
+CREATE INDEX job_open_wait ON holdfast.job (wait_sort, created_at, id)
+  WHERE wait_sort IS NOT NULL;
 -- The end of a child: whether its parent has others that have not ended.
 CREATE INDEX job_unfinished_child ON holdfast.job (parent_id, started_as)
   WHERE started_as IS NOT NULL AND finished_at IS NULL;
@@ -380,7 +380,8 @@ CREATE TABLE holdfast.completion (
   partial_progress       jsonb,
   cancelled_during_phase text,
   PRIMARY KEY (job_id, attempt),
-  CONSTRAINT completion_outcome_known CHECK (outcome IN ('SUCCEEDED', 'FAILED', 'CANCELLED'))
+  CONSTRAINT completion_outcome_known CHECK
+    (outcome IN ('SUCCEEDED', 'CONTINUED', 'FAILED', 'CANCELLED'))
 );
 
 

@@ -7,9 +7,12 @@ import dev.holdfast.contract.operate.OperatorException.Reason;
 import dev.holdfast.contract.request.BulkRequest;
 import dev.holdfast.contract.request.CancelRequest;
 import dev.holdfast.contract.request.CommandRequest;
+import dev.holdfast.contract.request.DecisionRequest;
 import dev.holdfast.contract.request.JobPatch;
+import dev.holdfast.contract.request.SignalRequest;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;
 import dev.holdfast.server.routing.Call;
@@ -41,6 +44,8 @@ public final class JobActionsApi {
         Route.delete("/v1/jobs/{id}", Guard.OPERATE, this::delete),
         Route.post("/v1/jobs/{id}/cancel", Guard.OPERATE, this::cancel).maxBody(Route.SMALL),
         Route.post("/v1/jobs/{id}/retry", Guard.OPERATE, this::retry).maxBody(Route.SMALL),
+        Route.post("/v1/jobs/{id}/signals", Guard.SUBMIT, this::signal),
+        Route.post("/v1/jobs/{id}/decisions", Guard.OPERATE, this::decide).maxBody(Route.SMALL),
         Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::command).maxBody(Route.SMALL));
   }
 
@@ -91,6 +96,26 @@ public final class JobActionsApi {
     JobId id = call.id("id");
     return Answer.ok(
         Wire.object().put("id", id.toString()).put("state", jobs(call).delete(id).name()));
+  }
+
+  private Answer signal(Call call) {
+    SignalRequest said = call.body(SignalRequest.class);
+    Json payload = said.payload() == null ? Json.EMPTY : said.payload();
+    return Answer.ok(
+        new SignalRequest.Answer(
+            jobs(call).signal(call.id("id"), said.name(), payload, said.key())));
+  }
+
+  private Answer decide(Call call) {
+    DecisionRequest said = call.body(DecisionRequest.class);
+    JobId id = call.id("id");
+    jobs(call)
+        .decide(
+            id,
+            said.waitId(),
+            Boolean.TRUE.equals(said.approved()),
+            said.comment() == null ? "" : said.comment());
+    return Answer.ok(Wire.object().put("id", id.toString()).put("waitId", said.waitId()));
   }
 
   private Answer command(Call call) {

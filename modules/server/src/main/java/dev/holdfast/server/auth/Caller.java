@@ -32,6 +32,6 @@ public record Caller(String key, String name, Role role, Tenant tenant, @Nullabl
 
   /** As an operator. */
   public Principal principal() {
-    return new Principal(name, tenant);
+    return new Principal(name, tenant, role);
   }
 }

@@ -5,7 +5,9 @@ import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.operate.diagnosis.ProblemText;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -18,8 +20,9 @@ final class HealthReasons {
   static final LiveData.Reason INTERNAL =
       new LiveData.Reason("internal", "the server's log has more");
 
-  /** Failures of jobs are shown with their queues; the system is healthy nevertheless. */
-  private static final ProblemCode OF_JOBS = ProblemCode.JOBS_FAILED;
+  /** What jobs do and ask; the system is healthy nevertheless. */
+  private static final Set<ProblemCode> OF_JOBS =
+      EnumSet.of(ProblemCode.JOBS_FAILED, ProblemCode.WAITS_UNANSWERED);
 
   private static final Duration SLOW = Duration.ofSeconds(2);
   private static final int MOST = 20;
@@ -52,7 +55,7 @@ final class HealthReasons {
             : Stream.empty();
     Stream<LiveData.Reason> found =
         findings.stream()
-            .filter(finding -> finding.problem() != OF_JOBS)
+            .filter(finding -> !OF_JOBS.contains(finding.problem()))
             .map(finding -> new LiveData.Reason(finding.code(), ProblemText.of(finding).gist()));
     return Stream.concat(slow, found).limit(MOST).toList();
   }

@@ -83,6 +83,7 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
   private final List<Metrics> own = new CopyOnWriteArrayList<>();
   private @Nullable MeterRegistry statsdSender;
   private @Nullable QueueDepths depths;
+  private @Nullable OpenWaits waits;
   private @Nullable ProcessMetrics processes;
 
   public ServerMetrics() {
@@ -218,8 +219,9 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
     return sums;
   }
 
-  public void watch(QueueDepths queueDepths, ProcessMetrics processFigures) {
+  public void watch(QueueDepths queueDepths, OpenWaits openWaits, ProcessMetrics processFigures) {
     this.depths = queueDepths;
+    this.waits = openWaits;
     this.processes = processFigures;
     workers.add(processFigures::snapshot);
     MeterRegistry sender = statsdSender;
@@ -234,6 +236,9 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
   public void refresh() {
     if (depths != null) {
       depths.refresh();
+    }
+    if (waits != null) {
+      waits.refresh();
     }
     if (processes != null) {
       processes.refresh();

@@ -59,6 +59,7 @@ final class PageFiles {
           "stored.js",
           "style.css",
           "timeline.js",
+          "waits.js",
           "why.js",
           "worker-commands.js",
           "worker.js",

@@ -23,6 +23,7 @@ final class CompletionDigest {
     return Secrets.digest(
         switch (settlement) {
           case Settlement.Succeed succeed -> "SUCCEEDED " + canonical(succeed.result());
+          case Settlement.Continue next -> "CONTINUED " + canonical(next.payload());
           case Settlement.Fail fail -> "FAILED " + canonical(fail.failure());
           case Settlement.Cancel cancel -> "CANCELLED";
           case Settlement.Snooze snooze -> "SNOOZED";

@@ -1,6 +1,7 @@
 package dev.holdfast.server.worker;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.HeartbeatResult;
@@ -17,7 +18,6 @@ import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
-import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Queries;
 import dev.holdfast.server.auth.Caller;
@@ -279,6 +279,7 @@ public final class FencedOperations {
           case Settlement.Snooze snooze -> true;
           case Settlement.Release release -> true;
           case Settlement.Succeed succeed -> false;
+          case Settlement.Continue next -> false;
           case Settlement.Fail fail -> false;
           case Settlement.Cancel cancel -> false;
         };

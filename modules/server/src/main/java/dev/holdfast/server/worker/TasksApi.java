@@ -191,6 +191,8 @@ public final class TasksApi {
   private Settlement settlement(Lease lease, TaskCompleted completed) {
     return switch (completed.outcome()) {
       case SUCCEEDED -> new Settlement.Succeed(lease, completed.output());
+      case CONTINUED ->
+          new Settlement.Continue(lease, Wire.present("payload", completed.payload()));
       case CANCELLED -> new Settlement.Cancel(lease, completed.partialProgress());
       case FAILED -> failed(lease, Wire.present("error", completed.error()));
       case SNOOZED ->

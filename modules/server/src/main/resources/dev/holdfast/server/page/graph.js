@@ -106,7 +106,7 @@ export function dependencyGraph(job, { dependsOn, dependents }) {
   const more = dependsOn.length + dependents.length - before.length - after.length;
   const what = `Depends on ${dependsOn.length} jobs; ${dependents.length} jobs depend on it`;
   return html`<section aria-labelledby="dependencies"><h2 id="dependencies">Dependencies</h2>
-    ${job.state === 'WAITING' ? html`<p>${waits ? html`Waits for ${count(waits)} ${waits === 1 ? 'job' : 'jobs'} to end.` : 'All that it waited for has ended; it becomes due in a moment.'}</p>` : nothing}
+    ${job.state === 'WAITING' && !job.waitsFor ? html`<p>${waits ? html`Waits for ${count(waits)} ${waits === 1 ? 'job' : 'jobs'} to end.` : 'All that it waited for has ended; it becomes due in a moment.'}</p>` : nothing}
     <div class="scroll graph" tabindex="0"><svg width=${width + 2} height=${height + 2} viewBox="-1 -1 ${width + 2} ${height + 2}" role="group" aria-label=${what}>
       ${left.map((each) => edge(each, self))}${right.map((each) => edge(self, each))}
       ${left.map((each) => box(each))}${box(self, { self: true })}${right.map((each) => box(each))}</svg></div>

@@ -7,6 +7,7 @@ import { attemptTable, data, eventTable, facts, failure, folded, output, stepTab
 import { live } from './live.js';
 import { badge, copyButton, progressBar, QUIET_MS, View } from './parts.js';
 import { get, jobPath, query } from './server.js';
+import { waitsFor } from './waits.js';
 import { whyNot } from './why.js';
 import { ACTIVE } from './states.js';
 
@@ -145,6 +146,7 @@ class JobView extends View {
       ${ACTIVE.includes(job.state) && shown.progress != null ? html`<div class="big-progress">${progressBar(shown.progress, shown.progressMessage)}</div>` : nothing}
       ${failure(this)}
       ${whyNot(this)}
+      ${waitsFor(this)}
       ${facts(this)}
       ${this.#tabs()}`;
   }

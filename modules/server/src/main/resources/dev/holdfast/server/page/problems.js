@@ -87,6 +87,7 @@ const WORDS = {
   toxic_jobs: (p) => ({ bad: true, text: `${jobs(p.jobs)} crashed ${is(p.jobs, 'its', 'their')} workers too often and failed within the last hour`, todo: [show('state:failed code:TOXIC_JOB')] }),
   jobs_failed: (p) => ({ bad: true, text: `${jobs(p.jobs)} failed within the last hour`, todo: [go('#/failures', 'Show failures'), show('state:failed'), retryAll('state:failed')] }),
   leases_overdue: (p) => ({ bad: true, text: `${jobs(p.jobs)} ${is(p.jobs, 'runs', 'run')} under expired leases, and no reaper requeues ${is(p.jobs, 'it', 'them')}`, todo: [show('state:running')] }),
+  waits_unanswered: (p) => ({ text: `${jobs(p.jobs)} ${is(p.jobs, 'asks', 'ask')} somebody, and nobody has answered for more than ${count(p.seconds / 3600)} hours`, todo: [show('waits:approval', 'Show the questions')] }),
   schedule_broken: (p) => ({ text: `Schedule '${p.schedule}' cannot be fired: ${p.reason}`, todo: [go('#/schedules', 'Show schedules'), pauseSchedule(p)] }),
   schedule_overdue: (p) => ({ text: `Schedule '${p.schedule}' was due at ${moment(p.since)} and nobody fired it`, todo: [go('#/schedules', 'Show schedules')] }),
   dispatch_unreachable: dispatch('The worker that tasks of queue % are pushed to does not answer'),

@@ -1,7 +1,7 @@
 /** The search for jobs: its syntax, as the server has it, as far as the page changes it. */
 import { STATES } from './states.js';
 
-const NAMES = ['state', 'queue', 'kind', 'age', 'code', 'failure', 'run', 'parent', 'tag', 'tenant'];
+const NAMES = ['state', 'queue', 'kind', 'age', 'code', 'failure', 'run', 'parent', 'tag', 'tenant', 'waits'];
 const TOKEN = /([A-Za-z][^\s:"]*:)?((?:"[^"]*"?|[^\s"])*)/g;
 const MOST_SUGGESTED = 20;
 

@@ -1,8 +1,10 @@
 package dev.holdfast.worker.attempt;
 
 import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.Failure;
@@ -13,10 +15,8 @@ import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.PayloadType;
-import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.model.wait.Question;
 import dev.holdfast.model.wait.Wait;
-import dev.holdfast.model.wait.WaitEnd;
 import dev.holdfast.worker.handler.Approval;
 import dev.holdfast.worker.handler.Attachment;
 import dev.holdfast.worker.handler.CancelledException;
@@ -178,7 +178,7 @@ final class AttemptContext implements JobContext {
   @Override
   public <T extends @Nullable Object> T step(
       String id, PayloadType<T> result, @Nullable Budgets own, Callable<T> body) {
-    waits.beforeStep(id);
+    waits.checkNotSuspended();
     checkCancelled();
     try {
       return codeSteps.run(id, result, own == null ? steps.budgets() : own, body);
@@ -218,7 +218,12 @@ final class AttemptContext implements JobContext {
     Json payload = over.payload();
     return over.end().outcome() == WaitEnd.Outcome.TIMEOUT || payload == null
         ? Optional.empty()
-        : Optional.of(codec.decode(payload, type));
+        : Optional.of(
+            Kept.as(
+                type,
+                payload,
+                codec,
+                "what wait '%s' has got by the signal '%s'".formatted(id, signal)));
   }
 
   @Override
@@ -243,8 +248,14 @@ final class AttemptContext implements JobContext {
   }
 
   @Override
+  public Object continueAs(Object payload) {
+    throw waits.continueAs(Limits.payload(codec.encode(payload)));
+  }
+
+  @Override
   public List<ChildEnd> join(String id, Collection<Child> children, Join how) {
     List<Child> all = List.copyOf(children);
+    waits.checkStarted(all);
     if (!all.isEmpty()) {
       waits.await(new Wait.ForChildren(id, startedAs(all), false, how == Join.FAIL_FAST, null));
     }
@@ -264,6 +275,7 @@ final class AttemptContext implements JobContext {
   @Override
   public ChildEnd any(String id, Collection<Child> children) {
     List<Child> all = List.copyOf(children);
+    waits.checkStarted(all);
     WaitEnd end = waits.await(new Wait.ForChildren(id, startedAs(all), true, false, null)).end();
     return waits.ends(all.stream().filter(each -> each.id().equals(end.job())).toList()).getFirst();
   }
@@ -273,13 +285,17 @@ final class AttemptContext implements JobContext {
       String id, Collection<I> items, Function<I, Job> job, PayloadType<R> type) {
     List<Child> children = spawn(id, items.stream().map(job).toList());
     return join(id + ":join", children, Join.FAIL_FAST).stream()
-        .map(each -> decoded(each.result(), type))
+        .map(each -> result(each, id, type))
         .toList();
   }
 
-  @SuppressWarnings("NullAway") // A job without a result has none to decode.
-  private <R> R decoded(@Nullable Json result, PayloadType<R> type) {
-    return result == null ? null : codec.decode(result, type);
+  private <R> R result(ChildEnd child, String id, PayloadType<R> type) {
+    String what = "the result of job %s, started by '%s',".formatted(child.job(), id);
+    if (child.result() == null) {
+      throw Kept.doesNotFit(
+          what, "there is none; spawn and join are for jobs whose results do not matter");
+    }
+    return Kept.as(type, child.result(), codec, what);
   }
 
   private static List<String> startedAs(List<Child> children) {
@@ -291,10 +307,10 @@ final class AttemptContext implements JobContext {
   }
 
   /** Whether the handler, which has just ended, is to be called again. */
-  boolean beginsAgain() {
-    boolean again = codeSteps.beginsAgain() && !stop.isSet();
+  boolean takeCallAgain() {
+    boolean again = codeSteps.takeCallAgain() && !stop.isSet();
     if (again) {
-      waits.beginAgain();
+      steps.forgetAsked();
     }
     return again;
   }

@@ -3,9 +3,13 @@ package dev.holdfast.worker.attempt;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Patch;
+import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.worker.handler.JobSteps;
 import dev.holdfast.worker.steps.Budgets;
 import dev.holdfast.worker.steps.FailureClass;
@@ -18,7 +22,10 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The steps of one attempt: what is known of them, and the loop that runs them. */
@@ -41,6 +48,7 @@ final class AttemptSteps implements JobSteps {
   private final Journal journal;
   private final ReceivedCommands commands = new ReceivedCommands();
   private final Map<String, StepStatus> known = new LinkedHashMap<>();
+  private final Set<String> asked = ConcurrentHashMap.newKeySet();
   private int last;
 
   // Not the monitor of this object, which guards what is known: commands ask for the order of
@@ -53,7 +61,44 @@ final class AttemptSteps implements JobSteps {
     this.lease = job.lease();
     this.isNew = lease.attempt() == 1 && !job.mayHaveCommand();
     this.services = services;
-    this.journal = journal;
+    this.journal =
+        new Journal(
+            journal.lease(),
+            journal.codec(),
+            report -> {
+              journal.write().accept(report);
+              forget(report);
+            },
+            journal.announce(),
+            journal.metrics());
+  }
+
+  /** What a report has dropped is not known as done any longer. */
+  private synchronized void forget(Report report) {
+    if (report instanceof Report.Step step && step.discardFromIndex() != null) {
+      int from = step.discardFromIndex();
+      known.replaceAll(
+          (id, each) ->
+              id.equals(step.stepId())
+                  ? each.dropped(step.attempt())
+                  : each.isDone() && each.index() >= from ? each.dropped(each.attempt()) : each);
+    }
+  }
+
+  /**
+   * The wait or start of jobs that is to be done now: what it was before is dropped if an operator
+   * has asked for it.
+   */
+  StepStatus again(StepStatus before) {
+    Optional<PendingCommand.Recovery> wanted =
+        commands.pending().filter(recovery -> recovery.stepId().equals(before.id()));
+    if (wanted.isEmpty()) {
+      return before;
+    }
+    loop().dropped(before, wanted.get());
+    synchronized (this) {
+      return Objects.requireNonNull(known.get(before.id()));
+    }
   }
 
   @Override
@@ -103,8 +148,26 @@ final class AttemptSteps implements JobSteps {
     return made;
   }
 
-  /** The state of the step; a step that was not begun before gets the next index. */
-  StepStatus status(String id) {
+  /**
+   * The state of the step, wait or start of jobs, for which a call of the handler asks once; one
+   * that was not begun before gets the next index.
+   */
+  StepStatus ask(String id) {
+    StepStatus status = status(id);
+    if (!asked.add(id)) {
+      throw new IllegalStateException(
+          "'%s' was asked for in this attempt: each step, wait and start of jobs needs an id of its own"
+              .formatted(id));
+    }
+    return status;
+  }
+
+  /** The handler is called again in the same attempt. */
+  void forgetAsked() {
+    asked.clear();
+  }
+
+  private StepStatus status(String id) {
     synchronized (loading) {
       if (loop == null && isNew) {
         keep(List.of());
@@ -119,7 +182,10 @@ final class AttemptSteps implements JobSteps {
 
   private StepStatus first(String id) {
     if (last >= Limits.STEPS) {
-      throw new IllegalStateException("a job has at most %,d steps".formatted(Limits.STEPS));
+      throw new RefusedException(
+          Refusal.BAD_LIMIT,
+          "'%s' is one too many: a job has at most %,d steps, waits and starts of jobs"
+              .formatted(id, Limits.STEPS));
     }
     return new StepStatus(
         id, ++last, StepState.FAILED, 0, 0, null, null, Instant.EPOCH, null, null, null);

@@ -1,18 +1,18 @@
 package dev.holdfast.worker.attempt;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.attempt.WaitAnswer;
+import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.model.wait.Wait;
-import dev.holdfast.model.wait.WaitEnd;
 import dev.holdfast.worker.handler.Child;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.source.RetryingSource;
@@ -38,10 +38,10 @@ final class AttemptWaits {
   private final StopSignal stop;
   private final HandlerThread thread;
   private final Runnable lost;
-  private final Set<String> asked = ConcurrentHashMap.newKeySet();
-  private final Set<String> stepsRun = ConcurrentHashMap.newKeySet();
+  private final Set<Child> started = ConcurrentHashMap.newKeySet();
   private volatile boolean asking;
   private volatile @Nullable SuspendedError suspended;
+  private volatile @Nullable Json next;
 
   AttemptWaits(
       LeasedJob job,
@@ -62,12 +62,15 @@ final class AttemptWaits {
     this.lost = lost;
   }
 
-  /** Leaves the handler. An error, because handlers may well catch exceptions. */
+  /**
+   * Leaves the handler, for a wait or for good. An error, because handlers may well catch
+   * exceptions.
+   */
   static final class SuspendedError extends Error {
     private static final long serialVersionUID = 1L;
 
-    SuspendedError(String id) {
-      super("the job waits for '" + id + "'", null, false, false);
+    SuspendedError(String why) {
+      super(why, null, false, false);
     }
   }
 
@@ -80,12 +83,17 @@ final class AttemptWaits {
 
   /** Whether the attempt has ended by a wait. */
   boolean isSuspended() {
-    return suspended != null;
+    return suspended != null && next == null;
+  }
+
+  /** The payload with which another job goes on; null unless the handler has said so. */
+  @Nullable Json next() {
+    return next;
   }
 
   /** Whether the attempt has ended by a wait, or may have: its answer is on the way. */
   boolean mayBeSuspended() {
-    return asking || suspended != null;
+    return asking || isSuspended();
   }
 
   /** Throws in a handler that has gone on although its attempt has ended. */
@@ -98,10 +106,10 @@ final class AttemptWaits {
 
   Over await(Wait wait) {
     StepStatus before = begin(wait.id());
-    WaitEnd known = before.waitEnd();
     if (before.isDone() && !steps.isAskedFor(before)) {
-      return new Over(mustBe(known, wait), before.checkpoint());
+      return new Over(mustBe(before, wait), before.checkpoint());
     }
+    steps.again(before);
     reports.awaitAllWritten();
     asking = true;
     try {
@@ -118,9 +126,31 @@ final class AttemptWaits {
   }
 
   private SuspendedError left(String id) {
-    SuspendedError error = new SuspendedError(id);
+    return leaving("the job waits for '" + id + "'");
+  }
+
+  private SuspendedError leaving(String why) {
+    SuspendedError error = new SuspendedError(why);
     suspended = error;
     return error;
+  }
+
+  /** Another job goes on with this payload, once the handler is left. */
+  SuspendedError continueAs(Json payload) {
+    checkNotSuspended();
+    stop.check();
+    reports.checkHolds("a job that goes on");
+    checkThread("continueAs");
+    next = payload;
+    return leaving("the job goes on as another one");
+  }
+
+  private void checkThread(String what) {
+    if (!thread.isCurrent()) {
+      throw new IllegalStateException(
+          "'%s' would end the attempt in the middle of something: wait, start jobs and go on as another job in the handler itself, and neither in a step nor on a thread of your own"
+              .formatted(what));
+    }
   }
 
   private LeaseLostException leaseLost() {
@@ -129,20 +159,12 @@ final class AttemptWaits {
     return new LeaseLostException(job.lease());
   }
 
-  private static WaitEnd mustBe(@Nullable WaitEnd known, Wait wait) {
-    if (known == null
-        || known.sort() != wait.sort()
-        || known.outcome() == WaitEnd.Outcome.STARTED) {
+  private static WaitEnd mustBe(StepStatus before, Wait wait) {
+    WaitEnd known = before.waitEnd();
+    if (known == null || !before.isEndOf(wait)) {
       throw new IllegalStateException(
           "'%s' was %s before, and is a wait of the sort %s now: give it another id"
-              .formatted(
-                  wait.id(),
-                  known == null
-                      ? "a step"
-                      : known.outcome() == WaitEnd.Outcome.STARTED
-                          ? "a start of jobs"
-                          : "a wait of the sort " + known.sort(),
-                  wait.sort()));
+              .formatted(wait.id(), before.what(), wait.sort()));
     }
     return known;
   }
@@ -152,22 +174,15 @@ final class AttemptWaits {
     checkNotSuspended();
     stop.check();
     reports.checkHolds("waits");
-    if (!thread.isCurrent()) {
-      throw new IllegalStateException(
-          "'%s' would end the attempt in the middle of something: wait and start jobs in the handler itself, and neither in a step nor on a thread of your own"
-              .formatted(id));
-    }
-    StepStatus status = steps.status(id);
-    if (stepsRun.contains(id) || !asked.add(id)) {
-      throw notItsOwn(id);
-    }
-    return status;
+    checkThread(id);
+    return steps.ask(id);
   }
 
   /** Enqueues these jobs, unless an attempt before has done it. */
   List<Child> start(String id, List<Job> jobs) {
-    StepStatus before = begin(id);
-    boolean there = before.isDone() && !steps.isAskedFor(before);
+    StepStatus found = begin(id);
+    boolean there = found.isDone() && !steps.isAskedFor(found);
+    StepStatus before = there ? found : steps.again(found);
     int time = there ? before.attempt() : before.attempt() + 1;
     List<Job> children = new ArrayList<>();
     for (Job each : jobs) {
@@ -177,21 +192,31 @@ final class AttemptWaits {
       mustBeAsMany(before, jobs.size());
     } else {
       reports.awaitWritten();
-      for (int from = 0; from < Math.max(1, children.size()); from += PART) {
-        int to = Math.min(children.size(), from + PART);
-        Children part =
-            new Children(
-                job.lease(),
-                id,
-                before.index(),
-                children.subList(from, to),
-                to == children.size() ? children.size() : 0);
+      for (Children part : parts(id, before.index(), children)) {
         if (source.ask(it -> it.startChildren(part)) == Ack.LEASE_LOST) {
           throw leaseLost();
         }
       }
     }
-    return children.stream().map(each -> new Child(each.id(), id)).toList();
+    List<Child> all = children.stream().map(each -> new Child(each.id(), id)).toList();
+    started.addAll(all);
+    return all;
+  }
+
+  /** All are valid before any is started. */
+  private List<Children> parts(String id, int index, List<Job> children) {
+    List<Children> parts = new ArrayList<>();
+    for (int from = 0; from < Math.max(1, children.size()); from += PART) {
+      int to = Math.min(children.size(), from + PART);
+      parts.add(
+          new Children(
+              job.lease(),
+              id,
+              index,
+              children.subList(from, to),
+              to == children.size() ? children.size() : 0));
+    }
+    return parts;
   }
 
   private static void mustBeAsMany(StepStatus before, int jobs) {
@@ -207,6 +232,17 @@ final class AttemptWaits {
     }
   }
 
+  /** A wait for any other job might never end. */
+  void checkStarted(List<Child> children) {
+    for (Child child : children) {
+      if (!started.contains(child)) {
+        throw new IllegalArgumentException(
+            "job %s was not started as '%s' by this one: wait for what spawn has returned"
+                .formatted(child.id(), child.startedAs()));
+      }
+    }
+  }
+
   /** How these have ended, in their order. */
   List<ChildEnd> ends(List<Child> children) {
     List<ChildEnd> ends = new ArrayList<>();
@@ -218,26 +254,5 @@ final class AttemptWaits {
       ends.addAll(source.ask(it -> it.children(job.lease(), part)));
     }
     return ends;
-  }
-
-  private static IllegalStateException notItsOwn(String id) {
-    return new IllegalStateException(
-        "'%s' was asked for in this attempt: each step, wait and start of jobs needs an id of its own"
-            .formatted(id));
-  }
-
-  /** Before a step is run. */
-  void beforeStep(String id) {
-    checkNotSuspended();
-    if (asked.contains(id)) {
-      throw notItsOwn(id);
-    }
-    stepsRun.add(id);
-  }
-
-  /** The handler is called again in the same attempt. */
-  void beginAgain() {
-    asked.clear();
-    stepsRun.clear();
   }
 }

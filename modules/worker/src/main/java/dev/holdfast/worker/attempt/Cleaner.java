@@ -42,6 +42,7 @@ final class Cleaner {
     switch (settlement) {
       case null -> files.succeeded();
       case Settlement.Succeed succeed -> files.succeeded();
+      case Settlement.Continue next -> files.succeeded();
       case Settlement.Fail fail -> files.failed();
       case Settlement.Cancel cancel -> files.dropped();
       case Settlement.Release release -> files.dropped();

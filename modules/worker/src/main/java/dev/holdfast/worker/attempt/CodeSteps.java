@@ -8,8 +8,6 @@ import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.worker.steps.Budgets;
 import dev.holdfast.worker.steps.Step;
 import dev.holdfast.worker.steps.StepEnd;
-import java.util.HashSet;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
@@ -26,8 +24,7 @@ final class CodeSteps {
 
   private final Codec codec;
   private final AttemptSteps steps;
-  private final Set<String> begun = new HashSet<>();
-  private @Nullable String anew;
+  private @Nullable String callAgain;
 
   CodeSteps(Codec codec, AttemptSteps steps) {
     this.codec = codec;
@@ -52,42 +49,39 @@ final class CodeSteps {
           "'%s' was a wait before, and is a step now: give it another id".formatted(id));
     }
     if (before.isDone() && !steps.isAskedFor(before)) {
-      return decoded(before.checkpoint(), type);
+      return decoded(before, type);
     }
     return switch (steps.loop().run(new CodeStep<>(before, body), budgets)) {
       case StepEnd.Done<T>(var result) -> result;
       case StepEnd.Elsewhere<T>(var wanted) -> throw leave(wanted.action().text());
-      case StepEnd.Anew<T>() -> throw leave("hard reset");
+      case StepEnd.CallAgain<T>() -> throw leave("hard reset");
     };
   }
 
   @SuppressWarnings("NullAway") // A step without a result has none to decode.
-  private <T extends @Nullable Object> T decoded(@Nullable Json checkpoint, PayloadType<T> type) {
-    return checkpoint == null || checkpoint.equals(NOTHING) ? null : codec.decode(checkpoint, type);
+  private <T extends @Nullable Object> T decoded(StepStatus done, PayloadType<T> type) {
+    Json checkpoint = done.checkpoint();
+    return checkpoint == null || checkpoint.equals(NOTHING)
+        ? null
+        : Kept.as(type, checkpoint, codec, "the result of step '" + done.id() + "'");
   }
 
   private synchronized StepStatus begin(String id) {
-    if (anew != null) {
-      throw new LeaveHandlerError(anew);
+    if (callAgain != null) {
+      throw new LeaveHandlerError(callAgain);
     }
-    StepStatus before = steps.status(id);
-    if (!begun.add(id)) {
-      throw new IllegalStateException(
-          "step '%s' has been run in this attempt: each step needs an id of its own".formatted(id));
-    }
-    return before;
+    return steps.ask(id);
   }
 
-  /** Whether the handler is to be called again; checked when it has ended, however it did. */
-  synchronized boolean beginsAgain() {
-    boolean wanted = anew != null;
-    anew = null;
-    begun.clear();
+  /** Whether the handler, which has ended, is to be called again; true once for each reset. */
+  synchronized boolean takeCallAgain() {
+    boolean wanted = callAgain != null;
+    callAgain = null;
     return wanted;
   }
 
   private synchronized LeaveHandlerError leave(String why) {
-    anew = why;
+    callAgain = why;
     steps.load();
     return new LeaveHandlerError(why);
   }
@@ -112,7 +106,7 @@ final class CodeSteps {
     }
 
     @Override
-    public int begun() {
+    public int attemptsBefore() {
       return before.attempt();
     }
 

@@ -46,7 +46,10 @@ final class HandlerCall {
   Outcome outcome() {
     Outcome outcome = ended();
     // Whatever the handler did when it was left.
-    return context.waits().isSuspended() ? new Outcome.Suspended() : outcome;
+    Json next = context.waits().next();
+    return context.waits().isSuspended()
+        ? new Outcome.Suspended()
+        : next != null ? new Outcome.Continued(next) : outcome;
   }
 
   private Outcome ended() {
@@ -115,11 +118,11 @@ final class HandlerCall {
     while (true) {
       try {
         Object result = handler.handle(payload, context);
-        if (!context.beginsAgain()) {
+        if (!context.takeCallAgain()) {
           return result;
         }
       } catch (Throwable thrown) {
-        if (!context.beginsAgain()) {
+        if (!context.takeCallAgain()) {
           throw thrown;
         }
       }

@@ -19,6 +19,9 @@ sealed interface Outcome {
   /** Already settled, in a transaction of the handler's own that is known to have committed. */
   record SettledItself() implements Outcome {}
 
+  /** Its work is done, and another job goes on with this payload. */
+  record Continued(Json payload) implements Outcome {}
+
   /** It waits for something: its attempt has ended, and a later one continues. */
   record Suspended() implements Outcome {}
 

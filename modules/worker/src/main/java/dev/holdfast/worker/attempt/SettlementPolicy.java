@@ -33,6 +33,13 @@ record SettlementPolicy(
           stop instanceof StopReason.LeaseLost
               ? Optional.empty()
               : Optional.of(new Settlement.Succeed(lease, result));
+      // A loop without end ends here: where it is cancelled, and at its deadline.
+      case Outcome.Continued(var payload) ->
+          stop instanceof StopReason.LeaseLost
+                  || stop instanceof StopReason.Cancelled
+                  || stop instanceof StopReason.PastDeadline
+              ? stopped(stop, false)
+              : Optional.of(new Settlement.Continue(lease, payload));
       case Outcome.Failed(var failure, var after) ->
           stop == null ? Optional.of(failed(failure, after)) : stopped(stop, false);
       case Outcome.Snoozed(var delay) ->

@@ -1,6 +1,6 @@
 package dev.holdfast.worker.handler;
 
-import dev.holdfast.model.wait.ChildEnd;
+import dev.holdfast.model.attempt.ChildEnd;
 
 /**
  * Thrown by a wait for jobs when one of them has not succeeded. A handler that lets it out fails

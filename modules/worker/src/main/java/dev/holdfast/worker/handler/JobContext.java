@@ -1,12 +1,12 @@
 package dev.holdfast.worker.handler;
 
 import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.PayloadType;
-import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.model.wait.Question;
 import dev.holdfast.worker.steps.Budgets;
 import java.nio.file.Path;
@@ -201,6 +201,19 @@ public interface JobContext {
    * decided in time.
    */
   Approval approve(String id, Question question);
+
+  /**
+   * Ends this job well, and starts another one in its place, with this payload and the same kind:
+   * in one transaction, and once, whatever crashes. For loops without end, whose steps and waits
+   * would be too many for one job. The new job has the unique key, the run, the parent and the
+   * place in the queue of this one, its deadline, and the signals that no wait has taken; its
+   * steps, its budgets and its timeline are its own. This one has no result. What waits for this
+   * job sees its end, so one that was started by another is refused.
+   *
+   * <p>It leaves the handler by an error, as waits do, and does not return. Nothing follows a job
+   * that was cancelled meanwhile.
+   */
+  Object continueAs(Object payload);
 
   /**
    * Starts a job, once, however often the handler is called. It belongs to the tenant, the

@@ -1,6 +1,7 @@
 package dev.holdfast.worker.source;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
@@ -18,7 +19,6 @@ import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Subscription;
-import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.worker.handler.UnknownKind;
 import java.time.Duration;
 import java.util.Collection;

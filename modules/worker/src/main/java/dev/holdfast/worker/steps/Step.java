@@ -16,7 +16,7 @@ public interface Step<T extends @Nullable Object> {
   int index();
 
   /** How often it was begun before, on whatever worker. */
-  int begun();
+  int attemptsBefore();
 
   /** Whether the other one is an earlier step of the same job. */
   boolean comesAfter(String other);

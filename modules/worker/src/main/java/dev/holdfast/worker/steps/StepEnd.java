@@ -10,6 +10,9 @@ public sealed interface StepEnd<T extends @Nullable Object> {
   /** An operator wants to continue at another step. */
   record Elsewhere<T extends @Nullable Object>(Recovery wanted) implements StepEnd<T> {}
 
-  /** A hard reset where no workspace can be reset: the state of the step is its caller's. */
-  record Anew<T extends @Nullable Object>() implements StepEnd<T> {}
+  /**
+   * A hard reset where no workspace can be reset: the state of the step is its caller's, who calls
+   * the handler again.
+   */
+  record CallAgain<T extends @Nullable Object>() implements StepEnd<T> {}
 }

@@ -35,13 +35,17 @@ final class StepEvents {
   }
 
   Report.Entry acknowledged(Recovery recovery) {
+    return acknowledged(codec, recovery);
+  }
+
+  static Report.Entry acknowledged(Codec codec, Recovery recovery) {
     Map<String, Object> data = new LinkedHashMap<>();
     data.put("action", recovery.action().text());
     data.put("stepId", recovery.stepId());
     data.put("requestedBy", recovery.requestedBy());
     data.put("reason", recovery.reason());
     data.put("updatedAt", recovery.updatedAt().toString());
-    return entry(EventType.RECOVERY_ACK, data);
+    return new Report.Entry(EventType.RECOVERY_ACK, codec.encode(data));
   }
 
   /**
@@ -80,12 +84,12 @@ final class StepEvents {
     return entry(EventType.STEP_FAILED, data);
   }
 
-  Report.Entry failed(FailedAttempt failure, Decision decision, String summary) {
+  Report.Entry failed(FailedAttempt failure, StepDecision decision, String summary) {
     return entry(EventType.STEP_FAILED, about(failure, decision, summary));
   }
 
   /** What is done about the failure. */
-  Report.Entry decided(FailedAttempt failure, Decision decision, String summary) {
+  Report.Entry decided(FailedAttempt failure, StepDecision decision, String summary) {
     Map<String, Object> data = about(failure, decision, summary);
     data.put("because", decision.because());
     return entry(
@@ -97,7 +101,7 @@ final class StepEvents {
         data);
   }
 
-  private Map<String, Object> about(FailedAttempt failure, Decision decision, String summary) {
+  private Map<String, Object> about(FailedAttempt failure, StepDecision decision, String summary) {
     Map<String, Object> data = about(failure);
     putIfPresent(data, "diffHash", failure.diffHash());
     data.put("strategy", decision.strategy().text());

@@ -1,5 +1,8 @@
 package dev.holdfast.worker.steps;
 
+import dev.holdfast.model.attempt.Report;
+import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.command.PendingCommand.Recovery;
@@ -7,6 +10,7 @@ import dev.holdfast.model.value.Text;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -18,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Brings the steps of one attempt of a job to their end, one after another, and each of them
  * attempt after attempt: run with timers, save on success, otherwise redact, sign, classify and
- * decide. {@link Decision} says what comes next; this carries it out. What an attempt needs is made
- * ready before, and apart from it. Cancellation interrupts it at any point; pauses and takeovers
- * take effect before an attempt begins.
+ * decide. {@link StepDecision} says what comes next; this carries it out. What an attempt needs is
+ * made ready before, and apart from it. Cancellation interrupts it at any point; pauses and
+ * takeovers take effect before an attempt begins.
  */
 public final class StepLoop {
   public static final String ATTEMPTS = "task.self_heal.attempts_total";
@@ -41,7 +45,7 @@ public final class StepLoop {
   private volatile @Nullable StepProgress<?> current;
   private volatile @Nullable Instant resetFor;
   private int resets;
-  private boolean begun;
+  private boolean hasBegun;
 
   /**
    * @param grace for an attempt that was told to stop
@@ -93,6 +97,29 @@ public final class StepLoop {
   }
 
   /**
+   * An operator wants a wait or a start of jobs done again. It has no attempts: this only says so,
+   * and drops it and all after it.
+   */
+  public void dropped(StepStatus step, Recovery wanted) {
+    journal
+        .write()
+        .accept(
+            new Report.Step(
+                journal.lease(),
+                step.id(),
+                step.index(),
+                StepState.FAILED,
+                step.attempt() + 1,
+                false,
+                null,
+                null,
+                wanted.action().dropsCheckpoints() ? step.index() : null,
+                wanted.updatedAt(),
+                List.of(StepEvents.acknowledged(journal.codec(), wanted))));
+    commands.markHandled(wanted);
+  }
+
+  /**
    * @throws dev.holdfast.model.job.FailedException when it cannot be healed here
    * @throws UnpreparedException when what the step needs cannot be had now
    * @throws InterruptedException when the job is to stop
@@ -104,20 +131,20 @@ public final class StepLoop {
             step, budgets, new StepRecord(journal, step), lastFailures.get(step.id()));
     while (true) {
       PendingCommand asked = awaitNotHeld(at);
-      Decision.Opening opening = opening(step, asked);
+      StepDecision.Opening opening = opening(step, asked);
       Recovery wanted = asked.recovery();
       StepEnd<T> leaving = wanted == null ? null : leaving(at, opening, wanted);
       if (leaving != null) {
         return leaving;
       }
       Body<T> body =
-          opening == Decision.Opening.ACCEPT && wanted != null
+          opening == StepDecision.Opening.ACCEPT && wanted != null
               ? retry -> accepted(at, wanted)
               : prepared(at, wanted);
       if (body == null) {
         continue;
       }
-      Step.Retry retry = begun(at, opening, wanted);
+      Step.Retry retry = begin(at, opening, wanted);
       StepEnd<T> end = attempt(at, () -> body.run(retry));
       if (end != null) {
         return end;
@@ -141,7 +168,7 @@ public final class StepLoop {
       CommandAction known = acknowledged;
       PendingCommand asked =
           commands.await(
-              now -> opening(at.step, now) != Decision.Opening.WAIT || now.hold() != known);
+              now -> opening(at.step, now) != StepDecision.Opening.WAIT || now.hold() != known);
       acknowledged = asked.hold();
       if (acknowledged == null) {
         if (workspace != null && untouched.isPresent()) {
@@ -160,25 +187,25 @@ public final class StepLoop {
     }
   }
 
-  private static Decision.Opening opening(Step<?> step, PendingCommand asked) {
-    return Decision.before(asked, step.id(), step::comesAfter);
+  private static StepDecision.Opening opening(Step<?> step, PendingCommand asked) {
+    return StepDecision.before(asked, step.id(), step::comesAfter);
   }
 
   /** Whether the operator wants something that is not done in this step. */
   private <T extends @Nullable Object> @Nullable StepEnd<T> leaving(
-      StepProgress<T> at, Decision.Opening opening, Recovery wanted) {
+      StepProgress<T> at, StepDecision.Opening opening, Recovery wanted) {
     StepWorkspace<T> workspace = at.workspace;
-    if (opening == Decision.Opening.ELSEWHERE) {
+    if (opening == StepDecision.Opening.ELSEWHERE) {
       if (workspace == null) {
-        // On its way there the caller begins anew; it need not do so once more.
+        // On its way there the handler is called again; once is enough.
         resetFor = wanted.updatedAt();
       }
       return new StepEnd.Elsewhere<>(wanted);
     }
-    if (opening == Decision.Opening.RESET && !wanted.updatedAt().equals(resetFor)) {
+    if (opening == StepDecision.Opening.HARD_RESET && !wanted.updatedAt().equals(resetFor)) {
       resetFor = wanted.updatedAt();
       if (workspace == null) {
-        return new StepEnd.Anew<>();
+        return new StepEnd.CallAgain<>();
       }
       workspace.hardReset();
     }
@@ -234,10 +261,10 @@ public final class StepLoop {
   }
 
   /** An attempt begins, maybe because an operator wants it. */
-  private Step.Retry begun(
-      StepProgress<?> at, Decision.Opening opening, @Nullable Recovery wanted) {
-    Recovery handled = opening == Decision.Opening.BEGIN ? null : wanted;
-    boolean reset = opening == Decision.Opening.RESET;
+  private Step.Retry begin(
+      StepProgress<?> at, StepDecision.Opening opening, @Nullable Recovery wanted) {
+    Recovery handled = opening == StepDecision.Opening.BEGIN ? null : wanted;
+    boolean reset = opening == StepDecision.Opening.HARD_RESET;
     if (handled != null) {
       at.failed.clear();
       if (reset) {
@@ -249,8 +276,8 @@ public final class StepLoop {
     }
     at.operators = at.operators.asking(commands.takeRequests());
     at.attempt++;
-    boolean first = !begun;
-    begun = true;
+    boolean first = !hasBegun;
+    hasBegun = true;
     Strategy resumed = at.resumed(first, reset).orElse(null);
     if (at.workspace == null && at.attempt == 1 && handled == null && resumed == null) {
       at.record.beganQuietly();
@@ -335,10 +362,10 @@ public final class StepLoop {
         new FailedAttempt(
             at.attempt, how.failureClass(), Signature.of(how.text(), redact), left.diffHash());
     at.failed.add(failure);
-    Decision decision =
+    StepDecision decision =
         workspace != null && workspace.isLost()
-            ? Decision.withoutWorkspace(failure, resets, at.budgets)
-            : Decision.after(at.failed, resets, at.budgets);
+            ? StepDecision.withoutWorkspace(failure, resets, at.budgets)
+            : StepDecision.after(at.failed, resets, at.budgets);
     FailedAttempt judged = failure.as(decision.failureClass());
     String message = redact.apply(how.message());
     String lastLines = redact.apply(how.lastLines());
@@ -360,7 +387,7 @@ public final class StepLoop {
         if (workspace == null) {
           // An operator who has asked for the same since the attempt ended gets it by this one.
           commands.pending().ifPresent(asked -> resetFor = asked.updatedAt());
-          yield new StepEnd.Anew<>();
+          yield new StepEnd.CallAgain<>();
         }
         at.beginsInNewWorkspace();
         workspace.hardReset();

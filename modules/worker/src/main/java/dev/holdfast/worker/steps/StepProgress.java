@@ -32,7 +32,7 @@ final class StepProgress<T extends @Nullable Object> {
     this.budgets = budgets;
     this.record = record;
     this.last = last;
-    this.attempt = step.begun();
+    this.attempt = step.attemptsBefore();
     this.before = workspace == null ? null : workspace.before();
   }
 
@@ -65,7 +65,7 @@ final class StepProgress<T extends @Nullable Object> {
       return Optional.of(Strategy.HARD_RESET);
     }
     // Its steps were begun by an earlier attempt of the job.
-    return first && (step.begun() > 0 || step.index() > 1)
+    return first && (step.attemptsBefore() > 0 || step.index() > 1)
         ? Optional.of(Strategy.QUEUE_RETRY)
         : Optional.empty();
   }

@@ -161,7 +161,7 @@ final class StepRecord {
   /**
    * @param metric of the timer that ended the attempt
    */
-  void timedOut(String metric, Decision decision) {
+  void timedOut(String metric, StepDecision decision) {
     count(metric, decision.failureClass(), decision.strategy(), null);
   }
 
@@ -171,7 +171,7 @@ final class StepRecord {
    */
   void failed(
       FailedAttempt failure,
-      Decision decision,
+      StepDecision decision,
       String message,
       String summary,
       Duration took,
@@ -194,7 +194,7 @@ final class StepRecord {
             events.failed(failure, decision, summary), events.decided(failure, decision, summary)));
   }
 
-  private void count(Decision decision, Step.@Nullable Failed before) {
+  private void count(StepDecision decision, Step.@Nullable Failed before) {
     FailureClass kind = decision.failureClass();
     Strategy strategy = decision.strategy();
     if (before != null) {

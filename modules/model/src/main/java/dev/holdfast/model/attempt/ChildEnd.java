@@ -1,4 +1,4 @@
-package dev.holdfast.model.wait;
+package dev.holdfast.model.attempt;
 
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobId;

@@ -1,6 +1,7 @@
-package dev.holdfast.model.wait;
+package dev.holdfast.model.attempt;
 
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.wait.WaitSort;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -19,7 +19,7 @@ import java.util.function.Predicate;
  *     like those before it
  * @param because for people
  */
-public record Decision(Strategy strategy, FailureClass failureClass, String because) {
+public record StepDecision(Strategy strategy, FailureClass failureClass, String because) {
 
   /** How the next attempt begins. */
   public enum Opening {
@@ -30,7 +30,7 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
     /** For an operator, in the same workspace, with budgets untouched. */
     RETRY,
     /** For an operator, from a clean start. */
-    RESET,
+    HARD_RESET,
     /** Not at all: an operator has done the step by hand. */
     ACCEPT,
     /** An operator wants to continue at an earlier step. */
@@ -54,7 +54,7 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
     if (recovery.stepId().equals(step)) {
       return recovery.action() == CommandAction.ACCEPT_STEP
           ? Opening.ACCEPT
-          : recovery.action() == CommandAction.RETRY_STEP ? Opening.RETRY : Opening.RESET;
+          : recovery.action() == CommandAction.RETRY_STEP ? Opening.RETRY : Opening.HARD_RESET;
     }
     return Opening.ELSEWHERE;
   }
@@ -63,10 +63,11 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
    * @param failed the step's failed attempts in this workspace, oldest first; at least one
    * @param resets how many hard resets the job has had
    */
-  public static Decision after(List<FailedAttempt> failed, int resets, Budgets budgets) {
+  public static StepDecision after(List<FailedAttempt> failed, int resets, Budgets budgets) {
     FailedAttempt last = failed.getLast();
     if (!last.failureClass().isRetryable()) {
-      return new Decision(Strategy.FAIL, last.failureClass(), "a retry would fail the same way");
+      return new StepDecision(
+          Strategy.FAIL, last.failureClass(), "a retry would fail the same way");
     }
     int alike = alike(failed);
     if (alike >= budgets.stepNoProgressLimit()) {
@@ -77,7 +78,7 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
           alike == 1 ? "an attempt failed" : alike + " attempts in a row failed alike");
     }
     if (failed.size() < budgets.stepMaxAttempts()) {
-      return new Decision(
+      return new StepDecision(
           Strategy.SOFT_RESET,
           last.failureClass(),
           "attempt %d of %d failed".formatted(failed.size(), budgets.stepMaxAttempts()));
@@ -92,16 +93,16 @@ public record Decision(Strategy strategy, FailureClass failureClass, String beca
   }
 
   /** After an attempt that has left no workspace: there is nothing to try it again in. */
-  public static Decision withoutWorkspace(FailedAttempt last, int resets, Budgets budgets) {
+  public static StepDecision withoutWorkspace(FailedAttempt last, int resets, Budgets budgets) {
     return last.failureClass().isRetryable()
         ? within(resets, budgets, last.failureClass(), "the workspace is gone")
         : after(List.of(last), resets, budgets);
   }
 
-  private static Decision within(int resets, Budgets budgets, FailureClass kind, String why) {
+  private static StepDecision within(int resets, Budgets budgets, FailureClass kind, String why) {
     return resets < budgets.jobMaxResets()
-        ? new Decision(Strategy.HARD_RESET, kind, why)
-        : new Decision(
+        ? new StepDecision(Strategy.HARD_RESET, kind, why)
+        : new StepDecision(
             Strategy.QUEUE_RETRY,
             kind,
             why + " and the job has had its " + Plural.of(budgets.jobMaxResets(), "hard reset"));
