@@ -2,12 +2,12 @@ package guide;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Tenant;
-import dev.holdfast.model.wait.ChildEnd;
 import dev.holdfast.model.wait.Decision;
 import dev.holdfast.model.wait.Question;
 import dev.holdfast.model.wait.SignalToJob;
@@ -37,7 +37,6 @@ class DurableTest extends Guide {
     mails.add(user.name());
   }
 
-  // region onboard
   Object onboard(User user, JobContext context) {
     context.step("welcome", () -> mail(user));
     context.sleep("cool-off", Duration.ofDays(3)); // no slot, no lease, no thread
@@ -54,19 +53,13 @@ class DurableTest extends Guide {
     return limit.approved() + " " + words;
   }
 
-  // endregion
-
   private Worker worker() {
-    // region worker
     return holdfast
         .worker("onboarding")
         .handle("onboard", User.class, this::onboard)
         .handle("count-words", String.class, (page, context) -> page.split(" ").length)
-        // endregion
         .poll(Duration.ofMillis(100))
-        // region worker
         .start();
-    // endregion
   }
 
   private void passTime(JobId id) {
@@ -136,5 +129,40 @@ class DurableTest extends Guide {
       JobId id = enqueue(Job.of("publish", ada).queue("publishing"));
       await(id, JobState.SUCCEEDED);
     }
+  }
+
+  private final List<String> fetched = new ArrayList<>();
+
+  private record Feed(String url, int since) {}
+
+  private int fetch(Feed feed) {
+    fetched.add(feed.url() + " since " + feed.since());
+    return feed.since() + 10;
+  }
+
+  // region loop
+  Object follow(Feed feed, JobContext context) {
+    int newest = context.step("fetch", Integer.class, () -> fetch(feed));
+    context.sleep("pause", Duration.ofHours(1));
+    return context.continueAs(new Feed(feed.url(), newest)); // does not return
+  }
+
+  // endregion
+
+  @Test
+  void a_loop_goes_on_as_another_job() {
+    try (Worker running =
+        holdfast
+            .worker("feeds")
+            .handle("follow", Feed.class, this::follow)
+            .poll(Duration.ofMillis(100))
+            .start()) {
+      JobId first = enqueue(Job.of("follow", new Feed("news", 0)).queue("feeds").uniqueKey("news"));
+      await(first, JobState.WAITING);
+      passTime(first);
+      await(first, JobState.SUCCEEDED);
+      await(JobId.ofSuccessor(first), JobState.WAITING);
+    }
+    assertThat(fetched).containsExactly("news since 0", "news since 10");
   }
 }

@@ -14,6 +14,7 @@ import dev.holdfast.model.schedule.Schedule;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.test.HoldfastExtension;
 import dev.holdfast.test.TestTime;
+import dev.holdfast.worker.handler.JobContext;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -61,6 +62,37 @@ class TestingTest {
   }
 
   // endregion
+
+  // region crash
+  @Test
+  void an_order_survives_that_its_worker_is_killed(Holdfast holdfast) {
+    Shop shop = new Shop(holdfast);
+    assertThat(holdfast)
+        .running(shop.worker())
+        .counting("mails", () -> shop.mails.size())
+        .answering((job, wait) -> holdfast.signal(job, "paid", "receipt 7"))
+        .survivesACrashAfterEveryStep(Job.of("order", "tea"));
+  }
+
+  // endregion
+
+  /** A durable handler. */
+  private record Shop(Holdfast holdfast, List<String> mails) {
+    Shop(Holdfast holdfast) {
+      this(holdfast, new CopyOnWriteArrayList<>());
+    }
+
+    WorkerBuilder worker() {
+      return holdfast.worker("default").handle("order", String.class, this::order);
+    }
+
+    private Object order(String what, JobContext context) {
+      context.step("ask", () -> mails.add("Please pay for " + what));
+      String receipt = context.await("paid", String.class);
+      context.step("thank", () -> mails.add("Thank you: " + receipt));
+      return receipt;
+    }
+  }
 
   /** A small service. */
   private static final class SignUp {

@@ -23,12 +23,12 @@ import picocli.CommandLine.Option;
     description = "Measure Holdfast beside its peers and plain SQL on one PostgreSQL.",
     footer = {
       "",
-      "Trials: single bulk drain drain-1ms pickup flow, steps, and of Holdfast alone:",
+      "Trials: single bulk drain drain-1ms pickup flow, steps, waits, and of Holdfast alone:",
       "finished snapshot heartbeat recovery processes memory keys page; only by --only:",
       "paint (with Chromium)",
       "",
       "Queues: plain db-scheduler jobrunr, graphile-worker graphile-batched pg-boss (with npm),",
-      "river (with go), dbos (steps)"
+      "river (with go), dbos (steps waits)"
     })
 public final class Bench implements Callable<Integer> {
   @Option(names = "--rounds", paramLabel = "N", description = "how often each is run (default: 3)")
@@ -170,6 +170,9 @@ public final class Bench implements Callable<Integer> {
       if (wants("steps")) {
         steps(new StepTrials(meter, holdfast), holdfast, server);
       }
+      if (wants("waits")) {
+        waits(holdfast, server);
+      }
       Map<String, Callable<List<Sample>>> own = new LinkedHashMap<>();
       own.putAll(new OwnTrials(holdfast, meter, jobs, finished).all());
       own.putAll(new KeyTrials(holdfast, meter, jobs).all());
@@ -233,6 +236,30 @@ public final class Bench implements Callable<Integer> {
       }
     } finally {
       all.forEach(StepTrials.Durable::close);
+    }
+  }
+
+  private void waits(HoldfastContender holdfast, Target server) throws Exception {
+    List<WaitTrials.Waiting> all = new ArrayList<>();
+    HoldfastWaits own = new HoldfastWaits(holdfast);
+    all.add(own);
+    try {
+      if (wantsQueue("dbos")) {
+        all.add(new DbosWaits(server.fresh("holdfast_bench_dbos_waits")));
+      }
+      for (WaitTrials.Waiting waiting : all) {
+        waiting.start();
+      }
+      for (int round = 1 - warmUp; round <= rounds; round++) {
+        for (WaitTrials.Waiting waiting : all) {
+          say("waits", waiting.name(), round, WaitTrials.run(waiting));
+        }
+      }
+    } finally {
+      all.forEach(WaitTrials.Waiting::close);
+    }
+    for (int round = 1; round <= rounds; round++) {
+      say("waits", own.name(), round, own.wakeUps());
     }
   }
 

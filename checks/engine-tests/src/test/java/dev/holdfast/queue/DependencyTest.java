@@ -1,10 +1,13 @@
 package dev.holdfast.queue;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
@@ -14,14 +17,19 @@ import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.queue.jdbc.StatementObserver;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DependencyTest extends QueueFixture {
   @Test
@@ -49,6 +57,90 @@ class DependencyTest extends QueueFixture {
     JobId after = add(job().dependsOn(first.job()));
     queue.settle(succeed(first));
     await().until(() -> state(after) == JobState.PENDING);
+  }
+
+  @Test
+  void a_chain_of_jobs_ends_at_once_when_the_first_fails() {
+    Lease first = running();
+    JobId second = add(job().dependsOn(first.job()));
+    JobId third = add(job().dependsOn(second));
+    queue.settle(fail(first, HOPELESS));
+    await().until(() -> state(third) == JobState.CANCELLED);
+  }
+
+  @Test
+  void a_chain_over_queues_ends_at_once_when_a_claim_ends_a_part_of_it() {
+    JobId first = add(job().queue("first"));
+    JobId second = add(job().dependsOn(first));
+    JobId third = add(job().queue("third").dependsOn(second));
+    // As if the process had died after the commit.
+    set(first, "state = 'CANCELLED', finished_at = now()");
+    assertThat(claim(1)).isEmpty();
+    assertThat(state(second)).isEqualTo(JobState.CANCELLED);
+    await().until(() -> state(third) == JobState.CANCELLED);
+  }
+
+  /**
+   * @param before the verb of the claim that is the last before the commit
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"claim", "probe", "wakeMissed"})
+  void a_claim_finds_what_is_being_freed_beside_it(String before) throws Exception {
+    db.sql(
+        """
+        CREATE FUNCTION public.hold_up() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NEW; END $$
+        """);
+    db.sql(
+        """
+        CREATE TRIGGER hold_up BEFORE UPDATE ON holdfast.job FOR EACH ROW
+          WHEN (OLD.state = 'WAITING') EXECUTE FUNCTION public.hold_up()
+        """);
+    CountDownLatch freed = new CountDownLatch(1);
+    Thread claiming = Thread.currentThread();
+    try (Connection freezing = db.connection()) {
+      StatementObserver observer =
+          (verb, took, error) -> {
+            if (Thread.currentThread() != claiming && verb.equals("unblock")) {
+              freed.countDown();
+            }
+            if (Thread.currentThread() == claiming && verb.equals(before)) {
+              unfreeze(freezing);
+              awaitUninterruptibly(freed);
+            }
+          };
+      JobStore observed =
+          new JobStore(
+              db.dataSource(), new JacksonCodec(), JobStore.Options.DEFAULT.observer(observer));
+      try (observed) {
+        Lease first = running();
+        JobId after = add(job().dependsOn(first.job()));
+        freezing.createStatement().execute("SELECT pg_advisory_lock(4711)");
+        observed.jobs().settle(succeed(first));
+        awaitLockWait();
+        assertThat(observed.jobs().claim(new ClaimRequest(QUEUE, 1, WORKER, LEASE)).jobs())
+            .extracting(LeasedJob::id)
+            .containsExactly(after);
+      }
+    } finally {
+      db.sql("DROP FUNCTION public.hold_up() CASCADE");
+    }
+  }
+
+  private static void unfreeze(Connection freezing) {
+    try (Statement statement = freezing.createStatement()) {
+      statement.execute("SELECT pg_advisory_unlock_all()");
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Test

@@ -39,6 +39,7 @@ class FenceTest extends QueueFixture {
   static Stream<Named> everyEnding() {
     return Stream.of(
         new Named("succeed", QueueFixture::succeed),
+        new Named("continue", lease -> new Settlement.Continue(lease, new Json("{\"turn\": 2}"))),
         new Named("fail, retryable", lease -> fail(lease, FLAKY)),
         new Named("fail, for good", lease -> fail(lease, HOPELESS)),
         new Named("cancelled", lease -> new Settlement.Cancel(lease, new Json("{\"did\": 3}"))),

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.model.attempt.ClaimRequest;
-import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -24,10 +23,15 @@ import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.settle.Backoff;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.assertj.core.api.Assertions;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -43,8 +47,6 @@ public abstract class QueueFixture {
   public static final String WORKER = "worker:default:1";
   public static final Duration LEASE = Duration.ofSeconds(30);
   public static final Duration GRACE = Duration.ofSeconds(30);
-  private static final Duration A_MOMENT = Duration.ofSeconds(5);
-  private static final int PAUSES = 250;
   public static final Failure FLAKY = Failure.of(FailureCategory.USER_CODE, "FLAKY", "it broke");
   public static final Failure HOPELESS =
       Failure.of(FailureCategory.DATA_QUALITY, "BAD_ROW", "no price");
@@ -116,15 +118,10 @@ public abstract class QueueFixture {
     return claimOne(QUEUE).lease();
   }
 
-  /** Claims again for a moment, as a worker does: the job may be becoming due just now. */
   private LeasedJob claimOne(String name) {
-    Claimed claimed = queue.claim(new ClaimRequest(name, 1, WORKER, LEASE));
-    for (int pauses = 0; claimed.jobs().isEmpty() && pauses < PAUSES; pauses++) {
-      LockSupport.parkNanos(A_MOMENT.toNanos() / PAUSES);
-      claimed = queue.claim(new ClaimRequest(name, 1, WORKER, LEASE));
-    }
-    assertThat(claimed.jobs()).hasSize(1);
-    return claimed.jobs().getFirst();
+    List<LeasedJob> claimed = queue.claim(new ClaimRequest(name, 1, WORKER, LEASE)).jobs();
+    assertThat(claimed).hasSize(1);
+    return claimed.getFirst();
   }
 
   protected Lease addAndClaim(Job job) {
@@ -199,6 +196,25 @@ public abstract class QueueFixture {
                             + " WHERE datname = ? AND wait_event_type = 'Lock'",
                         db.name())
                     > 0);
+  }
+
+  /** A verb in a transaction that is still open. */
+  @FunctionalInterface
+  protected interface First {
+    void on(Connection connection) throws SQLException;
+  }
+
+  /** Runs the second verb while the first is open, until it waits for a lock of the first. */
+  protected <T> T after(First first, Callable<T> second) throws SQLException {
+    try (ExecutorService pool = Executors.newSingleThreadExecutor();
+        Connection connection = db.connection()) {
+      connection.setAutoCommit(false);
+      first.on(connection);
+      Future<T> waiting = pool.submit(second);
+      awaitLockWait();
+      connection.commit();
+      return Parallel.get(waiting);
+    }
   }
 
   public static Settlement.Succeed succeed(Lease lease) {

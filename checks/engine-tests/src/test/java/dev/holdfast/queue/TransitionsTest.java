@@ -52,6 +52,7 @@ class TransitionsTest {
           entry(Verb.CANCELLED_BY_THE_WORKER, Map.of(RUNNING, CANCELLED)),
           entry(Verb.RELEASE, Map.of(RUNNING, PENDING)),
           entry(Verb.RELEASE_WHILE_CANCELLING, Map.of(RUNNING, CANCELLED)),
+          entry(Verb.CONTINUE, Map.of(RUNNING, SUCCEEDED)),
           entry(Verb.SNOOZE, Map.of(RUNNING, PENDING)),
           entry(Verb.GIVE_BACK_UNDELIVERED, Map.of(RUNNING, PENDING)),
           entry(Verb.GIVE_BACK_UNDELIVERED_WHILE_CANCELLING, Map.of(RUNNING, CANCELLED)),

@@ -158,6 +158,12 @@ enum Verb {
       job.store().jobs().settle(new Settlement.Release(job.lease(), false));
     }
   },
+  CONTINUE("settle") {
+    @Override
+    void on(Subject job) {
+      job.store().jobs().settle(new Settlement.Continue(job.lease(), new Json("2")));
+    }
+  },
   SNOOZE("settle") {
     @Override
     void on(Subject job) {

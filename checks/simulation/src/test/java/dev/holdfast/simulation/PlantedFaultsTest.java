@@ -50,8 +50,8 @@ class PlantedFaultsTest {
   }
 
   @Test
-  void there_are_eighteen() {
-    assertThat(faults()).hasSize(18).doesNotHaveDuplicates();
+  void there_are_twenty_four() {
+    assertThat(faults()).hasSize(24).doesNotHaveDuplicates();
   }
 
   /** Otherwise a rule could be switched off, and nobody would notice. */
@@ -71,7 +71,13 @@ class PlantedFaultsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"slot-released-twice", "scrubber-off-for-one-sink", "crash-not-counted"})
+  @ValueSource(
+      strings = {
+        "slot-released-twice",
+        "scrubber-off-for-one-sink",
+        "crash-not-counted",
+        "signal-not-taken"
+      })
   void a_planted_fault_is_found(String name) throws Exception {
     assertThat(new PlantedSearch(CHECKOUT).search(PlantedFault.named(name)).found()).isNotNull();
   }

@@ -65,6 +65,10 @@ class SimulationTest {
             "answer lost",
             "call carried out late",
             "lease reaped",
+            "slept",
+            "signal taken",
+            "waited in vain",
+            "joined",
             "stale settle refused");
   }
 

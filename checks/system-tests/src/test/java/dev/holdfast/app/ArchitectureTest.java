@@ -60,7 +60,7 @@ class ArchitectureTest {
           entry("client", "model", "contract", "worker"),
           entry("micrometer", "model", "queue", "worker", "holdfast"),
           entry("opentelemetry", "model", "worker", "holdfast"),
-          entry("test", "model", "queue", "embedded", "holdfast"),
+          entry("test", "model", "queue", "worker", "embedded", "holdfast"),
           entry("spring", "model", "queue", "worker", "holdfast", "micrometer", "opentelemetry"),
           entry(
               "server",
@@ -89,7 +89,10 @@ class ArchitectureTest {
               "client",
               "server"));
 
-  /** How the queue is entered, and what sends a claim or a mixed batch to its statements. */
+  /**
+   * How the queue is entered, what sends a claim or a mixed batch to its statements, and a cancel,
+   * which others include.
+   */
   private static final Set<String> RUN_VERBS =
       Set.of(
           "JobQueue",
@@ -99,7 +102,7 @@ class ArchitectureTest {
           "ProcessRecovery",
           "ClaimByRules",
           "UnreadableJobs",
-          "WakeParents",
+          "Cancel",
           "Settle",
           "WriteReports");
 

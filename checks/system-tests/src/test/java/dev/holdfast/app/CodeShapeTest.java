@@ -49,6 +49,9 @@ class CodeShapeTest {
   private static final Map<String, String> MORE_BRANCHES =
       Map.of(
           "Failures.exitCode", "a table of exceptions and exit codes",
+          "ModelQueue.answer", "a table of verbs and who carries them out",
+          "PostgresQueue.answer", "the same table for the database",
+          "VerbText.of", "a table of answers and what is compared of them",
           "NamedSecret.join", "a table of the signs between a name and its value",
           "ProblemText.of", "a table of what a server refuses and how it is said");
 

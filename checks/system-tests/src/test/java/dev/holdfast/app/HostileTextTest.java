@@ -10,12 +10,15 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Question;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.supervisor.WorkerLog;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -56,6 +59,8 @@ class HostileTextTest extends CommandFixture {
   private final JobId first = JobId.next();
   private JobId failed = first;
   private JobId running = first;
+  private JobId asking = first;
+  private JobId refused = first;
 
   private void fill() throws IOException {
     Json text = CODEC.encode(TEXT);
@@ -90,10 +95,19 @@ class HostileTextTest extends CommandFixture {
     holdfast.cancel(cancelled, TEXT);
     running = holdfast.enqueue(Job.of("build", TEXT)).id();
     claim();
+    asking = asking();
+    refused = asking();
     Path logs = Files.createDirectories(folder.resolve("logs"));
     Files.writeString(WorkerLog.file(logs, "worker:default:0"), TEXT + "\n");
     Files.writeString(WorkerLog.file(logs, "worker:de\u202efault:1"), "x");
     Files.createDirectories(folder.resolve("scratch").resolve(first + "-1"));
+  }
+
+  private JobId asking() {
+    JobId id = holdfast.enqueue(Job.of("build", TEXT)).id();
+    Question question = Question.of(TEXT).details(TEXT).within(Duration.ofDays(1));
+    holdfast.jobs().suspend(new Suspension(claim(), 1, new Wait.ForApproval("q", question)));
+    return id;
   }
 
   /** The next job may be becoming due just now, because the one before it has ended. */
@@ -136,6 +150,13 @@ class HostileTextTest extends CommandFixture {
             "jobs retry " + failed,
             "jobs edit --priority 3 " + failed,
             "jobs delete " + first,
+            "jobs show " + asking,
+            "inbox",
+            "jobs signal " + asking + " " + TEXT.replace(' ', '_'),
+            "jobs signal --key " + TEXT.replace(' ', '_') + " " + asking + " go",
+            "jobs approve " + asking + " --comment " + TEXT.replace(' ', '_'),
+            "jobs reject " + refused + " --comment " + TEXT.replace(' ', '_'),
+            "jobs show " + asking,
             "runs list",
             "runs show " + first,
             "failures",

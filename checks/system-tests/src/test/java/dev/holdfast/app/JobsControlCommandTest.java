@@ -11,6 +11,7 @@ import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.testkit.TestDatabase;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,9 +19,11 @@ import org.junit.jupiter.api.Test;
 /** {@code jobs control}. */
 class JobsControlCommandTest extends OperatorCommandFixture {
   @Test
-  void a_job_is_paused_taken_over_and_resumed() throws IOException {
+  void a_job_is_paused_taken_over_and_resumed(TestDatabase db) throws IOException {
     Lease lease = running();
     String job = lease.job().toString();
+    // Long enough to have reported a first step.
+    db.sql("UPDATE holdfast.job SET started_at = started_at - interval '1 minute'");
     assertThat(run("jobs", "control", job, "pause")).isEqualTo(ExitCode.REFUSED);
     assertThat(complained()).contains("has started no step");
     step(lease, 1, StepState.RUNNING);

@@ -44,7 +44,8 @@ class NamesTest {
           "spawn",
           "join",
           "any",
-          "map");
+          "map",
+          "continueAs");
 
   private final String python = sources("sdk/python/src/holdfast", ".py");
   private final String typescript = sources("sdk/typescript/src", ".ts");

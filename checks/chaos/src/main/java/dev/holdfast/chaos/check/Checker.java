@@ -58,6 +58,39 @@ public final class Checker {
               "SELECT id || ' has ' || (result ->> 'sum') FROM holdfast.job WHERE kind = 'steps'"
                   + " AND state = 'SUCCEEDED' AND (result ->> 'sum')::int <> 3"),
           Map.entry(
+              "a signal is taken by one wait, and a wait takes one",
+              "SELECT id || ' took ' || (result ->> 'one') || ' twice' FROM holdfast.job"
+                  + " WHERE kind = 'waiting' AND state = 'SUCCEEDED'"
+                  + " AND result ->> 'one' = result ->> 'two' AND result ->> 'one' <> '0'"
+                  + " UNION ALL SELECT m.job_id || ' ' || m.taken_by || ' took ' || count(*)"
+                  + " FROM holdfast.signal AS m WHERE m.taken_by IS NOT NULL"
+                  + " GROUP BY m.job_id, m.taken_by HAVING count(*) > 1"),
+          Map.entry(
+              "a signal that is taken is what its wait has brought",
+              "SELECT m.job_id || ' lost signal ' || m.number FROM holdfast.signal AS m"
+                  + " LEFT JOIN holdfast.step AS s ON s.job_id = m.job_id"
+                  + " AND s.step_id = m.taken_by AND s.checkpoint = m.payload"
+                  + " WHERE m.taken_by IS NOT NULL AND s.job_id IS NULL"),
+          Map.entry(
+              "a job that sleeps is not woken early",
+              "SELECT s.job_id || ' slept ' || (s.finished_at - s.started_at)"
+                  + " FROM holdfast.step AS s JOIN holdfast.job AS j ON j.id = s.job_id"
+                  + " WHERE j.kind = 'waiting' AND s.step_id = 'nap' AND s.state = 'DONE'"
+                  + " AND s.finished_at < s.started_at"
+                  + " + (j.payload ->> 'millis')::int * interval '1 millisecond'"),
+          Map.entry(
+              "a wait for jobs ends after all of them, and each was started once",
+              "SELECT j.id || ' joined ' || coalesce(j.result ->> 'joined', 'none') || ' of '"
+                  + " || count(c.id) FROM holdfast.job AS j LEFT JOIN holdfast.step AS s"
+                  + " ON s.job_id = j.id AND s.step_id = 'all' LEFT JOIN holdfast.job AS c"
+                  + " ON c.parent_id = j.id WHERE j.kind = 'waiting' AND j.state = 'SUCCEEDED'"
+                  + " GROUP BY j.id HAVING count(c.id) <> 2 OR j.result ->> 'joined' <> '2'"
+                  + " OR bool_or(c.finished_at IS NULL OR s.finished_at < c.finished_at)"),
+          Map.entry(
+              "a job that has ended waits for nothing",
+              "SELECT id || ' waits for ' || wait_sort FROM holdfast.job"
+                  + " WHERE wait_sort IS NOT NULL AND state <> 'WAITING'"),
+          Map.entry(
               "a workspace has the change of each step once",
               "SELECT j.id || ' has tree ' || coalesce(j.result ->> 'tree', 'none') || ' of '"
                   + " || count(s.step_id) || ' steps' FROM holdfast.job AS j"
@@ -168,7 +201,10 @@ public final class Checker {
   Finding unasked() throws SQLException {
     Set<UUID> there =
         new HashSet<>(
-            database.ids("SELECT id FROM holdfast.job WHERE kind <> '" + Load.TICK + "'"));
+            database.ids(
+                "SELECT id FROM holdfast.job WHERE started_as IS NULL AND kind <> '"
+                    + Load.TICK
+                    + "'"));
     int all = there.size();
     ledger.acknowledged().forEach(job -> there.remove(job.value()));
     ledger.unanswered().forEach(job -> there.remove(job.value()));

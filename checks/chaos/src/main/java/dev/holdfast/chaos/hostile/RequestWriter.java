@@ -137,6 +137,10 @@ final class RequestWriter {
       random.nextBytes(file);
       return file;
     }
+    JsonNode example = example(content.path("application/json"));
+    if (valid && !example.isMissingNode() && random.nextBoolean()) {
+      return example.toString().getBytes(StandardCharsets.UTF_8);
+    }
     String json = valid(schema, 0);
     return switch (valid ? 12 : random.nextInt(12)) {
       case 0 -> values.text().getBytes(StandardCharsets.UTF_8);
@@ -146,6 +150,14 @@ final class RequestWriter {
       case 3 -> values.json(DEEPEST).getBytes(StandardCharsets.UTF_8);
       default -> json.getBytes(StandardCharsets.UTF_8);
     };
+  }
+
+  private JsonNode example(JsonNode media) {
+    List<JsonNode> examples = new ArrayList<>();
+    media.path("examples").forEach(each -> examples.add(each.path("value")));
+    return examples.isEmpty()
+        ? media.path("example")
+        : examples.get(random.nextInt(examples.size()));
   }
 
   /** What the schema asks for, with a hostile value here and there. */

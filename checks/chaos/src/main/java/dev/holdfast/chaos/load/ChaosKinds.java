@@ -48,6 +48,7 @@ public final class ChaosKinds implements KindProvider {
         kind("flaky", ChaosKinds::flaky),
         kind("stubborn", ChaosKinds::stubborn),
         kind("steps", ChaosKinds::steps),
+        kind(Waits.KIND, Waits::handle),
         kind("artifact", ChaosKinds::artifact),
         kind("leaky", ChaosKinds::leaky),
         kind("hungry", ChaosKinds::hungry),

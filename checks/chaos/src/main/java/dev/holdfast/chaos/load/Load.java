@@ -38,6 +38,7 @@ public final class Load {
   private final Holdfast holdfast;
   private final Ledger ledger;
   private final Random random;
+  private final Waits waits;
   private final int most;
   private final int perSecond;
   private final LongSupplier waiting;
@@ -68,6 +69,7 @@ public final class Load {
     this.holdfast = holdfast;
     this.ledger = ledger;
     this.random = new Random(seed);
+    this.waits = new Waits(holdfast, new Random(seed));
     this.most = most;
     this.perSecond = perSecond;
     this.waiting = waiting;
@@ -90,6 +92,7 @@ public final class Load {
     while (!stopped && produced < most) {
       double due = (System.nanoTime() - start) / 1e9 * perSecond;
       if (produced > due || waits() >= backlog) {
+        waits.answerSome();
         pause(50);
         continue;
       }
@@ -102,6 +105,8 @@ public final class Load {
         pause(100);
       }
       produced += jobs.size();
+      waits.enqueued(jobs);
+      waits.answerSome();
       if (random.nextInt(3) == 0) {
         cancelOne();
       }
@@ -136,6 +141,8 @@ public final class Load {
     } else if (roll < 72) {
       // Slow, so that a process that is frozen holds several, and costs nothing meanwhile.
       return Job.of("stubborn", new ChaosKinds.Work(2_500, 0));
+    } else if (roll < 73) {
+      return Job.of(Waits.KIND, new ChaosKinds.Work(random.nextInt(3_000), 0));
     } else if (roll < 75) {
       return Job.of("steps", new ChaosKinds.Work(30, 0));
     } else if (roll < 77) {

@@ -93,6 +93,12 @@ class CheckerTest {
       a job that did not succeed has no effect | effect | INSERT INTO chaos.effect VALUES ($, 1)
       an effect is of the attempt that holds the job | effect | INSERT INTO chaos.effect VALUES ($, 1)
       steps are done once each and all of them | steps | UPDATE holdfast.job SET END attempt = 1, result = '{"attempt":1,"sum":4}' WHERE id = $
+      a signal is taken by one wait, and a wait takes one | waiting | UPDATE holdfast.job SET END attempt = 1, result = '{"attempt":1,"one":2,"two":2}' WHERE id = $
+      a signal is taken by one wait, and a wait takes one | waiting | INSERT INTO holdfast.signal (job_id, number, name, payload, sent_by, sent_at, taken_by) SELECT $, n, 'go', '1', '', now(), 'one' FROM generate_series(1, 2) AS n
+      a signal that is taken is what its wait has brought | waiting | INSERT INTO holdfast.signal (job_id, number, name, payload, sent_by, sent_at, taken_by) VALUES ($, 9, 'go', '1', '', now(), 'one')
+      a job that sleeps is not woken early | waiting | UPDATE holdfast.job SET payload = '{"millis":500}' WHERE id = $; INSERT INTO holdfast.step (job_id, step_id, step_index, state, attempt, job_attempt, started_at, finished_at) VALUES ($, 'nap', 1, 'DONE', 1, 1, now(), now())
+      a wait for jobs ends after all of them, and each was started once | waiting | UPDATE holdfast.job SET END attempt = 1, result = '{"attempt":1,"joined":2}' WHERE id = $
+      a job that has ended waits for nothing | waiting | UPDATE holdfast.job SET END attempt = 1, wait_sort = 'SLEEP' WHERE id = $
       no write is refused to the attempt that holds the job | plain | UPDATE holdfast.job SET END attempt = 2 WHERE id = $; INSERT INTO chaos.refused VALUES ($, 1), ($, 2)
       a workspace has the change of each step once | workspace | UPDATE holdfast.job SET END attempt = 1, result = '{"tree":"abc"}' WHERE id = $; STEPS ($, 'one', 1), ($, 'two', 2)
       a workspace has the change of each step once | workspace | UPDATE holdfast.job SET END attempt = 1, result = '{"tree":"twice"}' WHERE id = $; STEPS ($, 'one', 1), ($, 'two', 2), ($, 'three', 3)

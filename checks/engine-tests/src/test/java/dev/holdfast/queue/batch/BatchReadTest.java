@@ -105,7 +105,8 @@ class BatchReadTest extends BatchFixture {
           "runTimes",
           "step",
           "steps",
-          "stepsOverview");
+          "stepsOverview",
+          "waits");
 
   @Test
   void every_method_of_the_queries_is_a_question_here() {

@@ -30,12 +30,14 @@ import dev.holdfast.model.value.Tenant;
 import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.model.wait.Wait;
 import dev.holdfast.queue.JobQueueMethods;
+import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.StatementObserver;
 import dev.holdfast.queue.lease.Heartbeat;
 import dev.holdfast.queue.recover.Reap;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -43,6 +45,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -99,6 +104,28 @@ class BatchVerbsTest extends BatchFixture {
     maintenance.expire();
     assertThat(state(lease.job())).isEqualTo(JobState.RETRYING);
     assertThat(worker.settle(succeed(lease))).isEqualTo(Ack.LEASE_LOST);
+  }
+
+  @Test
+  void a_child_that_is_claimed_while_a_cancel_waits_for_its_parent_is_asked_to_stop()
+      throws Exception {
+    JobId parent = add(job().queue("other"));
+    try (ExecutorService pool = Executors.newSingleThreadExecutor();
+        Connection holding = db.connection()) {
+      holding.setAutoCommit(false);
+      try (Statement statement = holding.createStatement()) {
+        statement.execute("SELECT FROM holdfast.job WHERE id = '" + parent + "' FOR NO KEY UPDATE");
+      }
+      Future<List<Cancellation>> cancelled =
+          pool.submit(() -> queue.cancel(List.of(parent), true, "enough", Tenant.ANY));
+      awaitLockWait();
+      JobId child = add(job().parent(parent));
+      Lease lease = inBatch(1).getFirst();
+      holding.commit();
+      assertThat(Parallel.get(cancelled))
+          .contains(new Cancellation(child, JobState.RUNNING, Cancellation.Outcome.REQUESTED));
+      assertThat(worker.settle(new Settlement.Cancel(lease, null))).isEqualTo(Ack.ACCEPTED);
+    }
   }
 
   @Test

@@ -29,10 +29,7 @@ public final class OnConnection {
 
   public static List<Cancellation> cancel(Connection connection, List<JobId> jobs, boolean cascade)
       throws SQLException {
-    return changing(
-        connection,
-        in -> Cancel.lock(in, jobs, cascade, Tenant.ANY),
-        in -> Cancel.of(in, jobs, cascade, "enough", Tenant.ANY));
+    return Cancel.some(connection, jobs, cascade, "enough", Tenant.ANY);
   }
 
   public static <T> T changing(

@@ -29,7 +29,6 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -43,29 +42,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * first one is done with it, waits for its lock, and must then act on what the first one has left.
  */
 class ConcurrentVerbsTest extends QueueFixture {
-  /** A verb in a transaction that is still open. */
-  @FunctionalInterface
-  interface First {
-    void on(Connection connection) throws SQLException;
-  }
-
-  private static <T> T second(First first, Callable<T> second, QueueFixture fixture)
-      throws SQLException {
-    try (ExecutorService pool = Executors.newSingleThreadExecutor();
-        Connection connection = db.connection()) {
-      connection.setAutoCommit(false);
-      first.on(connection);
-      Future<T> waiting = pool.submit(second);
-      fixture.awaitLockWait();
-      connection.commit();
-      return Parallel.get(waiting);
-    }
-  }
-
-  private <T> T after(First first, Callable<T> second) throws SQLException {
-    return second(first, second, this);
-  }
-
   private Outcome cancelAfter(JobId job, First first) throws SQLException {
     return after(
         first, () -> queue.cancel(List.of(job), true, "stop", Tenant.ANY).getFirst().outcome());
@@ -139,9 +115,7 @@ class ConcurrentVerbsTest extends QueueFixture {
   @Test
   void cancelling_a_job_that_is_being_cancelled_changes_nothing() throws SQLException {
     Lease lease = running();
-    assertThat(
-            cancelAfter(
-                lease.job(), c -> Cancel.of(c, List.of(lease.job()), false, "first", Tenant.ANY)))
+    assertThat(cancelAfter(lease.job(), c -> Cancel.of(c, List.of(lease.job()), "first")))
         .isEqualTo(Outcome.ALREADY_REQUESTED);
     assertThat(status(lease.job()).cancelReason()).isEqualTo("first");
   }
@@ -166,7 +140,7 @@ class ConcurrentVerbsTest extends QueueFixture {
     Lease lease = running();
     Ack ack =
         after(
-            c -> Cancel.of(c, List.of(lease.job()), false, "stop", Tenant.ANY),
+            c -> Cancel.of(c, List.of(lease.job()), "stop"),
             () -> queue.settle(fail(lease, FLAKY)));
     assertThat(ack).isEqualTo(Ack.ACCEPTED);
     assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
@@ -178,9 +152,7 @@ class ConcurrentVerbsTest extends QueueFixture {
   void a_job_that_succeeds_while_it_is_being_cancelled_is_succeeded() throws SQLException {
     Lease lease = running();
     Ack ack =
-        after(
-            c -> Cancel.of(c, List.of(lease.job()), false, "stop", Tenant.ANY),
-            () -> queue.settle(succeed(lease)));
+        after(c -> Cancel.of(c, List.of(lease.job()), "stop"), () -> queue.settle(succeed(lease)));
     assertThat(ack).isEqualTo(Ack.ACCEPTED);
     assertThat(events(lease.job()))
         .containsExactly("created", "processing", "cancel:requested", "done");
@@ -266,12 +238,7 @@ class ConcurrentVerbsTest extends QueueFixture {
         new Named(
             "cancel",
             (connection, leases) ->
-                Cancel.of(
-                    connection,
-                    leases.stream().map(Lease::job).toList(),
-                    false,
-                    "stop",
-                    Tenant.ANY)),
+                Cancel.of(connection, leases.stream().map(Lease::job).toList(), "stop")),
         new Named(
             "succeed",
             (connection, leases) ->

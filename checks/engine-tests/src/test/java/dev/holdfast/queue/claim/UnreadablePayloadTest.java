@@ -2,6 +2,7 @@ package dev.holdfast.queue.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
@@ -24,6 +25,7 @@ import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.jdbc.SqlErrors;
 import dev.holdfast.queue.jdbc.StatementObserver;
+import dev.holdfast.queue.wait.EndedJobs;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -105,6 +107,15 @@ class UnreadablePayloadTest extends QueueFixture {
         .isEqualTo(1);
     // Without its payload it would be another job.
     assertThat(queue.retry(List.of(bad), Tenant.ANY)).isEmpty();
+  }
+
+  @Test
+  void what_waits_for_an_unreadable_job_is_freed_at_once() {
+    JobId bad = add(job());
+    JobId after = add(job().queue("other").dependsOn(bad));
+    poison(bad, DAMAGED);
+    assertThat(claim(1)).isEmpty();
+    await().until(() -> state(after) == JobState.CANCELLED);
   }
 
   @Test
@@ -216,7 +227,7 @@ class UnreadablePayloadTest extends QueueFixture {
   void a_job_that_is_not_read_within_its_lease_is_pending_without_a_failure() {
     JobId job = add(job());
     UnreadableJobs apart =
-        new UnreadableJobs(database(), new MaterializedJobs(database()), BACKOFF);
+        new UnreadableJobs(database(), new MaterializedJobs(database()), BACKOFF, nothingFreed());
     List<LeasedJob> all = claim(1);
     int[] calls = new int[1];
     List<LeasedJob> read =
@@ -244,7 +255,7 @@ class UnreadablePayloadTest extends QueueFixture {
   /** A claim that fails with this state if it reads payloads. */
   private List<LeasedJob> apart(String state, int jobs) {
     Database database = database();
-    return new UnreadableJobs(database, new MaterializedJobs(database), BACKOFF)
+    return new UnreadableJobs(database, new MaterializedJobs(database), BACKOFF, nothingFreed())
         .ifNeeded(
             new ClaimRequest(QUEUE, jobs, WORKER, LEASE),
             (request, payloads) ->
@@ -261,6 +272,10 @@ class UnreadablePayloadTest extends QueueFixture {
       throw SqlErrors.thrown("claim", new SQLException("test", state));
     }
     return claim.get();
+  }
+
+  private EndedJobs nothingFreed() {
+    return new EndedJobs(database(), opened.notifier(), false);
   }
 
   private static Database database() {

@@ -280,6 +280,10 @@ class CommandsTest extends QueueFixture {
     assertThat(ask(unknown, CommandAction.PAUSE, null)).isEqualTo(Answer.ACCEPTED);
     ask(unknown, CommandAction.RESUME, null);
     Lease lease = claimOne();
+    // A step of code is reported when it is done, or has run for a moment.
+    assertThat(ask(lease.job(), CommandAction.PAUSE, null)).isEqualTo(Answer.ACCEPTED);
+    ask(lease.job(), CommandAction.RESUME, null);
+    set(lease.job(), "started_at = started_at - interval '1 minute'");
     for (CommandAction action : List.of(CommandAction.PAUSE, CommandAction.TAKEOVER)) {
       assertThat(ask(lease.job(), action, null)).isEqualTo(Answer.NO_STEPS);
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.queue.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.AttemptOutcome;
@@ -71,10 +72,19 @@ class CrashedJobsTest extends WorkerRegistryFixture {
     assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
     // The warnings count it, and an operator finds it by that code.
     assertThat(queries.warnings(Tenant.ANY, Duration.ZERO))
-        .isEqualTo(new Warnings(1, 1, 0, List.of()));
+        .isEqualTo(new Warnings(1, 1, 0, 0, List.of()));
     assertThat(queries.page(JobFilter.ALL.text("toxic_job")).jobs())
         .extracting(JobStatus::id)
         .containsExactly(job);
+  }
+
+  @Test
+  void what_waits_for_a_toxic_job_is_freed_at_once() {
+    JobId job = add(job().maxCrashes(0));
+    JobId after = add(job().queue("other").dependsOn(job));
+    claimAs(1);
+    health.recovery().recover(HERE, WorkerHealth.namePrefix(TAG, "host", 1), "exit 1");
+    await().until(() -> state(after) == JobState.CANCELLED);
   }
 
   /** Claims as a process that dies when it runs one of these, and is started again as another. */

@@ -12,7 +12,6 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
-import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.JacksonCodec;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Parallel;
@@ -84,7 +83,7 @@ class SqlErrorsTest extends QueueFixture {
                       "cancel",
                       connection -> {
                         tries.incrementAndGet();
-                        return Cancel.of(connection, List.of(parent.id()), true, "x", Tenant.ANY);
+                        return Cancel.of(connection, List.of(parent.id(), child.id()), "x");
                       }));
       awaitLockWait();
       execute(other, "SELECT FROM holdfast.job WHERE id = '" + parent.id() + "' FOR UPDATE");
@@ -112,7 +111,7 @@ class SqlErrorsTest extends QueueFixture {
                       "cancel",
                       connection -> {
                         tries.incrementAndGet();
-                        return Cancel.of(connection, List.of(job), false, "x", Tenant.ANY);
+                        return Cancel.of(connection, List.of(job), "x");
                       }));
       awaitLockWait();
       other.commit();

@@ -9,6 +9,8 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.WaitAnswer;
+import dev.holdfast.model.attempt.WaitEnd;
+import dev.holdfast.model.attempt.WaitEnd.Outcome;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -16,11 +18,16 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.model.wait.Wait;
-import dev.holdfast.model.wait.WaitEnd;
-import dev.holdfast.model.wait.WaitEnd.Outcome;
 import dev.holdfast.model.wait.WaitSort;
+import dev.holdfast.queue.notify.DatabaseSubscription;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class ChildrenTest extends WaitFixture {
@@ -89,6 +96,85 @@ class ChildrenTest extends WaitFixture {
   }
 
   @Test
+  void a_parent_that_is_being_suspended_is_woken_by_a_child_that_it_did_not_see_end()
+      throws SQLException {
+    Lease parent = running();
+    start(parent, "c", child());
+    Lease child = claimOne();
+    try (Connection suspending = db.connection()) {
+      suspending.setAutoCommit(false);
+      // As Suspend does it: it has locked the row, and looked before the child has ended.
+      try (Statement statement = suspending.createStatement()) {
+        statement.execute(
+            "SELECT id FROM holdfast.job WHERE id = '" + parent.job() + "' FOR NO KEY UPDATE");
+        queue.settle(succeed(child));
+        awaitLockWait();
+        statement.execute(
+            "UPDATE holdfast.job SET state = 'WAITING', heartbeat_at = NULL,"
+                + " lease_expires_at = NULL, wait_sort = 'CHILDREN', wait = '{\"id\": \"join\","
+                + " \"index\": 2, \"started\": [\"c\"], \"any\": false, \"failFast\": true,"
+                + " \"since\": \"2026-01-01T00:00:00Z\"}' WHERE id = '"
+                + parent.job()
+                + "'");
+      }
+      suspending.commit();
+    }
+    await().until(() -> state(parent.job()) == JobState.PENDING);
+  }
+
+  @Test
+  void workers_hear_of_a_parent_whose_row_was_locked_when_another_process_had_woken_it()
+      throws Exception {
+    Lease parent = running();
+    start(parent, "c", child());
+    assertThat(suspend(parent, forAll("c"))).isEqualTo(WaitAnswer.SUSPENDED);
+    Lease child = claimOne();
+    BlockingQueue<String> rings = new LinkedBlockingQueue<>();
+    DatabaseSubscription listening = another().notifier().subscribe(List.of(QUEUE), rings::add);
+    try (Connection waking = db.connection();
+        Statement statement = waking.createStatement()) {
+      assertThat(rings.take()).isEqualTo(QUEUE); // it listens
+      waking.setAutoCommit(false);
+      statement.execute(
+          "SELECT id FROM holdfast.job WHERE id = '" + parent.job() + "' FOR NO KEY UPDATE");
+      queue.settle(succeed(child));
+      awaitLockWait();
+      statement.execute(
+          "UPDATE holdfast.job SET state = 'PENDING', wait_sort = NULL, wait = NULL WHERE id = '"
+              + parent.job()
+              + "'");
+      waking.commit();
+      assertThat(rings.poll(30, TimeUnit.SECONDS)).isEqualTo(QUEUE);
+    } finally {
+      listening.close();
+    }
+  }
+
+  @Test
+  void a_parent_whose_row_stays_locked_keeps_no_other_waiting() throws SQLException {
+    Lease locked = running();
+    Lease free = running();
+    start(locked, "c", child());
+    start(free, "c", child());
+    suspend(free, forAll("c"));
+    List<Lease> children = claim(2).stream().map(LeasedJob::lease).toList();
+    try (Connection locking = db.connection()) {
+      locking.setAutoCommit(false);
+      try (Statement statement = locking.createStatement()) {
+        statement.execute(
+            "SELECT id FROM holdfast.job WHERE id = '" + locked.job() + "' FOR NO KEY UPDATE");
+      }
+      children.forEach(child -> queue.settle(succeed(child)));
+      await().until(() -> state(free.job()) == JobState.PENDING);
+      JobId after = add(job().dependsOn(free.job()));
+      queue.cancel(List.of(free.job()), false, "x", Tenant.ANY);
+      await().until(() -> state(after) == JobState.CANCELLED);
+      locking.rollback();
+    }
+    assertThat(suspend(locked, forAll("c"))).isInstanceOf(WaitAnswer.Over.class);
+  }
+
+  @Test
   void children_that_have_ended_before_are_no_wait() {
     Lease parent = running();
     start(parent, "c", child());
@@ -102,12 +188,15 @@ class ChildrenTest extends WaitFixture {
     List<JobId> children = start(parent, "c", child(), child(), child());
     suspend(parent, forAll("c"));
     LeasedJob failing = claim(1).getFirst();
+    JobId another = children.get(failing.id().equals(children.getLast()) ? 0 : 2);
+    JobId after = add(job().queue("other").dependsOn(another));
     queue.settle(fail(failing.lease(), HOPELESS));
     await().until(() -> state(parent.job()) == JobState.PENDING);
     assertThat(end(parent.job(), "join"))
         .isEqualTo(over(WaitSort.CHILDREN, Outcome.FAILED, failing.id()));
     assertThat(children.stream().filter(id -> !id.equals(failing.id())).map(this::state))
         .containsOnly(JobState.CANCELLED);
+    await().until(() -> state(after) == JobState.CANCELLED);
   }
 
   @Test

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.WaitAnswer;
+import dev.holdfast.model.attempt.WaitEnd;
+import dev.holdfast.model.attempt.WaitEnd.Outcome;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.Unique;
@@ -13,8 +15,6 @@ import dev.holdfast.model.value.Tenant;
 import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.model.wait.SignalToJob.Answer;
 import dev.holdfast.model.wait.Wait;
-import dev.holdfast.model.wait.WaitEnd;
-import dev.holdfast.model.wait.WaitEnd.Outcome;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

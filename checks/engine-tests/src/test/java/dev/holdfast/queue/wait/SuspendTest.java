@@ -1,12 +1,17 @@
 package dev.holdfast.queue.wait;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.WaitAnswer;
+import dev.holdfast.model.attempt.WaitEnd;
+import dev.holdfast.model.attempt.WaitEnd.Outcome;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
@@ -14,9 +19,10 @@ import dev.holdfast.model.job.Unique;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.wait.OpenWait;
+import dev.holdfast.model.wait.Question;
 import dev.holdfast.model.wait.Wait;
-import dev.holdfast.model.wait.WaitEnd;
-import dev.holdfast.model.wait.WaitEnd.Outcome;
+import dev.holdfast.model.wait.WaitCount;
 import dev.holdfast.model.wait.WaitSort;
 import dev.holdfast.queue.Parallel;
 import java.time.Duration;
@@ -29,8 +35,7 @@ class SuspendTest extends WaitFixture {
   private static final Wait.Sleep NAP = new Wait.Sleep("nap", Duration.ofDays(3));
 
   @Test
-  void
-      a_suspended_job_holds_no_lease_and_no_concurrency_key_and_keeps_its_budgets_and_unique_key() {
+  void a_suspended_job_keeps_its_budgets_and_its_unique_key_and_nothing_else() {
     Lease first =
         addAndClaim(job().concurrencyKey("k", 1).unique(Unique.by("only")).maxAttempts(1));
     JobId second = add(job().concurrencyKey("k", 1));
@@ -47,6 +52,48 @@ class SuspendTest extends WaitFixture {
     assertThat(queries.attempts(first.job()).getFirst().outcome())
         .isEqualTo(AttemptOutcome.SUSPENDED);
     assertThat(events(first.job())).containsExactly("created", "processing", "suspended");
+  }
+
+  @Test
+  void what_waits_for_a_job_that_is_cancelled_when_it_would_wait_is_freed_at_once() {
+    Lease lease = running();
+    JobId after = add(job().queue("other").dependsOn(lease.job()));
+    queue.cancel(List.of(lease.job()), false, "x", Tenant.ANY);
+    suspend(lease, NAP);
+    assertThat(state(lease.job())).isEqualTo(JobState.CANCELLED);
+    await().until(() -> state(after) == JobState.CANCELLED);
+  }
+
+  @Test
+  void a_waiting_job_says_for_what_and_is_found_by_it() {
+    Lease signal = suspended(new Wait.ForSignal("go", "start", Duration.ofDays(1)));
+    Lease children = running();
+    start(children, "c", job());
+    suspend(children, forAll("c"));
+    OpenWait open = status(signal.job()).waitsFor();
+    assertThat(open == null ? null : open.text()).isEqualTo("the signal 'start'");
+    assertThat(open == null ? null : open.until()).isAfter(queries.now());
+    OpenWait of = status(children.job()).waitsFor();
+    assertThat(of == null ? null : of.text()).isEqualTo("jobs that it has started as c");
+    assertThat(queries.list(JobFilter.ALL.waits(WaitSort.CHILDREN)))
+        .extracting(JobStatus::id)
+        .containsExactly(children.job());
+    signal(signal.job(), "start", "1");
+    assertThat(status(signal.job()).waitsFor()).isNull();
+  }
+
+  @Test
+  void open_waits_are_counted_by_kind_and_sort_and_questions_that_are_old_are_a_warning() {
+    Question question = Question.of("Go on?");
+    Lease asking = suspended(new Wait.ForApproval("q", question));
+    suspended(new Wait.ForApproval("q", question));
+    suspended(new Wait.ForSignal("go", "start", null));
+    set(asking.job(), "wait = wait || jsonb_build_object('since', now() - interval '25 hours')");
+    assertThat(queries.waits())
+        .extracting(WaitCount::sort, WaitCount::jobs, each -> each.oldest().toHours())
+        .containsExactly(tuple(WaitSort.APPROVAL, 2L, 25L), tuple(WaitSort.SIGNAL, 1L, 0L));
+    assertThat(queries.warnings(Tenant.ANY, Duration.ZERO).unanswered()).isEqualTo(1);
+    assertThat(queries.warnings(Tenant.of("other"), Duration.ZERO).unanswered()).isZero();
   }
 
   @Test

@@ -34,6 +34,13 @@ class SettlementPolicyTest {
           succeeded,     timed out,     succeed,               =
           succeeded,     past deadline, succeed,               =
           succeeded,     shutdown,      succeed,               =
+          continued,     -,             continue,              =
+          continued,     cancelled,     cancel,                =
+          continued,     lease lost,    nothing,               =
+          continued,     lease ran out, continue,              =
+          continued,     timed out,     continue,              =
+          continued,     past deadline, fail DEADLINE_EXCEEDED,=
+          continued,     shutdown,      continue,              =
           settled itself,-,             nothing,               =
           settled itself,cancelled,     nothing,               =
           settled itself,lease lost,    nothing,               =
@@ -86,7 +93,7 @@ class SettlementPolicyTest {
 
   @Test
   void the_table_above_is_complete() {
-    assertThat(Outcome.class.getPermittedSubclasses()).hasSize(7);
+    assertThat(Outcome.class.getPermittedSubclasses()).hasSize(8);
     assertThat(StopReason.class.getPermittedSubclasses()).hasSize(6);
   }
 
@@ -155,6 +162,7 @@ class SettlementPolicyTest {
               assertThat(settlement.lease()).isEqualTo(job.lease());
               return switch (settlement) {
                 case Settlement.Succeed succeed -> "succeed";
+                case Settlement.Continue next -> "continue";
                 case Settlement.Fail fail -> "fail " + fail.failure().code();
                 case Settlement.Cancel cancel -> "cancel";
                 case Settlement.Snooze snooze -> "snooze";
@@ -176,6 +184,7 @@ class SettlementPolicyTest {
   private static Outcome outcome(String name) {
     return switch (name) {
       case "succeeded" -> new Outcome.Succeeded(Json.EMPTY);
+      case "continued" -> new Outcome.Continued(Json.EMPTY);
       case "settled itself" -> new Outcome.SettledItself();
       case "failed" -> new Outcome.Failed(failure(), null);
       case "snoozed" -> new Outcome.Snoozed(Duration.ofMinutes(1));

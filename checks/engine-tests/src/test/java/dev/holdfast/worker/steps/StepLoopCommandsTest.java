@@ -123,7 +123,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
     commands.onCommand(asked(CommandAction.HARD_RESET_STEP, "embed"));
     StepLoop loop = loop();
     Step<String> code = step(() -> "made", false);
-    assertThat(loop.run(code, budgets)).isEqualTo(new StepEnd.Anew<String>());
+    assertThat(loop.run(code, budgets)).isEqualTo(new StepEnd.CallAgain<String>());
     assertThat(tries).hasValue(0);
     assertThat(done(loop.run(code, budgets))).isEqualTo("made");
     assertThat(journal.events())
@@ -154,7 +154,7 @@ class StepLoopCommandsTest extends StepLoopFixture {
             },
             false);
     budgets = new Budgets(1, LONG, LONG, 2, 1);
-    assertThat(loop.run(code, budgets)).isEqualTo(new StepEnd.Anew<String>());
+    assertThat(loop.run(code, budgets)).isEqualTo(new StepEnd.CallAgain<String>());
     assertThat(done(loop.run(code, budgets))).isEqualTo("made");
     assertThat(commands.pending()).isEmpty();
   }

@@ -129,7 +129,7 @@ abstract class StepLoopFixture {
       }
 
       @Override
-      public int begun() {
+      public int attemptsBefore() {
         return 4;
       }
 

@@ -166,7 +166,7 @@ class StepLoopTest extends StepLoopFixture {
               return "made";
             },
             false);
-    assertThat(loop.run(stuck, budgets)).isEqualTo(new StepEnd.Anew<String>());
+    assertThat(loop.run(stuck, budgets)).isEqualTo(new StepEnd.CallAgain<String>());
     assertThat(journal.events()).endsWith("failed", "self_heal.escalated");
     assertThat(done(loop.run(stuck, budgets))).isEqualTo("made");
     assertThat(journal.all(EventType.RESUME_FROM_STEP).getLast())

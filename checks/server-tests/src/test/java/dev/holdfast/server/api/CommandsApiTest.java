@@ -212,6 +212,7 @@ public class CommandsApiTest extends ServerTest {
   void a_pause_or_takeover_of_a_job_without_steps_is_rejected() {
     JobId job = holdfast.enqueue(Job.of("echo").queue(QUEUE)).id();
     holdfast.jobs().claim(new ClaimRequest(QUEUE, 1, "w1", Duration.ofMinutes(5)));
+    db.sql("UPDATE holdfast.job SET started_at = started_at - interval '1 minute'");
     for (CommandAction action : List.of(CommandAction.PAUSE, CommandAction.TAKEOVER)) {
       assertThat(message(ask(job, action, null).is(409, "job_without_steps")))
           .contains("cancel it");

@@ -8,6 +8,9 @@ import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.Selection;
 import dev.holdfast.contract.resource.JobDetailResource;
+import dev.holdfast.model.attempt.ClaimRequest;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobEdit;
 import dev.holdfast.model.job.Job;
@@ -16,6 +19,10 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.OpenWait;
+import dev.holdfast.model.wait.Question;
+import dev.holdfast.model.wait.Wait;
+import dev.holdfast.model.wait.WaitSort;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
@@ -69,6 +76,47 @@ class JobOperatorsTest extends OperatorsFixture {
     for (Operator operator : List.of(direct, remote)) {
       refuses(operator, it -> it.jobs().edit(other, NOT_JSON), "PAYLOAD_NOT_JSON: ");
     }
+  }
+
+  @Test
+  void signals_and_decisions_have_the_same_answers() {
+    for (Operator operator : List.of(direct, remote)) {
+      JobId job = operator.jobs().enqueue(List.of(Job.of("waits").queue("waits"))).getFirst().id();
+      assertThat(operator.jobs().signal(job, "go", new Json("1"), "k")).isFalse();
+      assertThat(operator.jobs().signal(job, "go", new Json("2"), "k")).isTrue();
+      Lease lease =
+          holdfast
+              .jobs()
+              .claim(new ClaimRequest("waits", 1, "w", Duration.ofMinutes(5)))
+              .jobs()
+              .getFirst()
+              .lease();
+      Question question = Question.of("Raise it?").within(Duration.ofDays(1));
+      holdfast.jobs().suspend(new Suspension(lease, 1, new Wait.ForApproval("limit", question)));
+      assertThat(operator.jobs().find(job).map(JobStatus::waitsFor).map(OpenWait::text))
+          .hasValue("a decision of role operator on 'limit': Raise it?");
+      assertThat(operator.jobs().list(JobFilter.ALL.waits(WaitSort.APPROVAL)))
+          .extracting(JobStatus::id)
+          .containsExactly(job);
+      assertThat(operator.jobs().list(JobFilter.ALL.waits(WaitSort.SLEEP))).isEmpty();
+      refuses(operator, it -> decided(it, job, "other"), "NOT_ASKED: ");
+      assertThat(decided(operator, job, "limit")).isTrue();
+      refuses(operator, it -> decided(it, job, "limit"), "NOT_ASKED: ");
+      assertThat(operator.jobs().find(job).orElseThrow().state()).isEqualTo(JobState.PENDING);
+      operator.jobs().cancel(job, false, "enough");
+      refuses(
+          operator,
+          it -> it.jobs().signal(job, "go", Json.EMPTY, null),
+          "JOB_ALREADY_TERMINAL in CANCELLED: ");
+      refuses(operator, it -> it.jobs().signal(JobId.next(), "go", Json.EMPTY, null), "NOT_FOUND");
+      refuses(operator, it -> decided(it, JobId.next(), "limit"), "NOT_FOUND: ");
+      refuses(operator, it -> it.jobs().signal(job, "a b", Json.EMPTY, null), "BAD_NAME: ");
+    }
+  }
+
+  private static boolean decided(Operator operator, JobId job, String wait) {
+    operator.jobs().decide(job, wait, true, "fine");
+    return true;
   }
 
   @Test

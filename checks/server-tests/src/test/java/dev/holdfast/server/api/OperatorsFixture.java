@@ -7,6 +7,7 @@ import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.contract.operate.Principal;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
@@ -27,7 +28,7 @@ abstract class OperatorsFixture extends ServerTest {
     direct =
         new LocalOperator(
             holdfast.store(),
-            new Principal("ann", Tenant.ANY),
+            new Principal("ann", Tenant.ANY, Role.OPERATOR),
             new Diagnostics(holdfast.store(), Timings.DEFAULT),
             "test",
             () -> {});

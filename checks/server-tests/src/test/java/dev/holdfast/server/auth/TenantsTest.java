@@ -222,7 +222,7 @@ public class TenantsTest extends ServerTest {
     LocalOperator operator =
         new LocalOperator(
             store,
-            new Principal("ada", Tenant.of("acme")),
+            new Principal("ada", Tenant.of("acme"), Role.OPERATOR),
             new Diagnostics(store, Timings.DEFAULT),
             "0",
             () -> {});

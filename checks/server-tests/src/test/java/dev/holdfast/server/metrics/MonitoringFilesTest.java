@@ -11,9 +11,12 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.attempt.ClaimRequest;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.health.Supervisors;
 import dev.holdfast.queue.health.WorkerProcesses;
@@ -78,7 +81,8 @@ class MonitoringFilesTest {
                     })
                 .start()) {
       metrics.addWorker(worker.metrics());
-      // Something of everything: a queue with jobs, a failure that is retried, a process that
+      // Something of everything: a queue with jobs, a wait, a failure that is retried, a process
+      // that
       // crashed.
       holdfast.enqueue(Job.of("waits").queue("elsewhere").maxCrashes(2));
       holdfast.enqueue(Job.of("flaky").queue("here"));
@@ -93,6 +97,15 @@ class MonitoringFilesTest {
           .workers()
           .supervisors()
           .appear(new Supervisors.Supervising("here", "host", 1, Instant.EPOCH));
+      holdfast.enqueue(Job.of("onboard").queue("people"));
+      Lease waits =
+          holdfast
+              .jobs()
+              .claim(new ClaimRequest("people", 1, "w", Duration.ofMinutes(5)))
+              .jobs()
+              .getFirst()
+              .lease();
+      holdfast.jobs().suspend(new Suspension(waits, 1, new Wait.ForSignal("go", "start", null)));
       holdfast.jobs().claim(new ClaimRequest("elsewhere", 1, "dead", Duration.ofMinutes(5)));
       holdfast.store().workers().recovery().recover("here", "dead", "exit 137 (SIGKILL)");
       Client client = new Client(server.url());

@@ -8,6 +8,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.model.attempt.ClaimRequest;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -15,6 +17,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.health.Supervisors;
 import dev.holdfast.queue.health.WorkerProcesses;
@@ -111,6 +114,26 @@ public class ServerMetricsTest extends ServerTest {
     assertThat(value(scraped, "queue_running_jobs{queue=\"work\"}")).isEqualTo(1);
     assertThat(value(scraped, "queue_due_jobs{queue=\"_others\"}")).isEqualTo(51);
     assertThat(scraped.lines().filter(line -> line.startsWith("queue_due_jobs{"))).hasSize(101);
+  }
+
+  @Test
+  void open_waits_are_reported_by_kind_and_sort() {
+    holdfast.enqueue(Job.of("onboard").queue("people"));
+    Lease lease =
+        holdfast
+            .jobs()
+            .claim(new ClaimRequest("people", 1, "w", Duration.ofMinutes(5)))
+            .jobs()
+            .getFirst()
+            .lease();
+    holdfast.jobs().suspend(new Suspension(lease, 1, new Wait.ForSignal("go", "start", null)));
+    db.sql(
+        "UPDATE holdfast.job SET wait = wait"
+            + " || jsonb_build_object('since', now() - interval '1 hour')");
+    String scraped = scraped(client);
+    assertThat(value(scraped, "wait_open_jobs{kind=\"onboard\",sort=\"signal\"}")).isEqualTo(1);
+    assertThat(value(scraped, "wait_oldest_seconds{kind=\"onboard\",sort=\"signal\"}"))
+        .isBetween(3600.0, 3600.0 + SOON.toSeconds());
   }
 
   private static WorkerProcesses.Place place(int incarnation) {

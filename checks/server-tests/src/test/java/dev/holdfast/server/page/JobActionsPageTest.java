@@ -4,16 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.json.Wire;
+import dev.holdfast.model.attempt.ClaimRequest;
+import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.ops.HealthStatus;
+import dev.holdfast.model.wait.Question;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.openqa.selenium.Keys;
 
 /** Cancels, retries and commands, given on the page. */
 @OnlyWithAll
@@ -53,6 +60,44 @@ class JobActionsPageTest extends PageFixture {
     browser.answer("", "Retry the job");
     browser.awaitText("pending");
     assertThat(state(job)).isEqualTo("PENDING");
+  }
+
+  /** The attempt that is claimed next ends with this. */
+  private void suspend(int index, Wait asked) {
+    Lease lease =
+        holdfast
+            .jobs()
+            .claim(new ClaimRequest(QUEUE, 1, "w", Duration.ofMinutes(5)))
+            .jobs()
+            .getFirst()
+            .lease();
+    holdfast.jobs().suspend(new Suspension(lease, index, asked));
+  }
+
+  @Test
+  void what_a_job_asks_is_read_and_decided_and_what_it_waits_for_is_sent() {
+    JobId job = holdfast.enqueue(Job.of("onboard").queue(QUEUE)).id();
+    Question question =
+        Question.of("Raise <b>the limit</b>?").details("of Ada").within(Duration.ofDays(2));
+    suspend(1, new Wait.ForApproval("limit", question));
+    open("#/jobs/" + job);
+    browser.awaitText(
+        "What it waits for", "Raise <b>the limit</b>?", "of Ada", "it counts as rejected");
+    browser.press("Approve …");
+    browser.type("dialog [name=comment]", "as agreed");
+    browser.answer("", "Approve");
+    browser.awaitNoText("What it waits for");
+    assertThat(state(job)).isEqualTo("PENDING");
+    assertThat(db.queryOne(String.class, "SELECT ended ->> 'comment' FROM holdfast.step"))
+        .isEqualTo("as agreed");
+    suspend(2, new Wait.ForSignal("contract", "contract", null));
+    browser.awaitText("For the signal contract");
+    browser.press("Send it …");
+    browser.type("dialog [name=payload]", Keys.chord(Keys.CONTROL, "a"), "[17]");
+    browser.answer("", "Send the signal");
+    browser.awaitNoText("What it waits for");
+    assertThat(db.queryOne(String.class, "SELECT payload::text FROM holdfast.signal"))
+        .isEqualTo("[17]");
   }
 
   @Test

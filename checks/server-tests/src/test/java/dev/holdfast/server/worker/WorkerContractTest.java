@@ -10,6 +10,7 @@ import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.ops.Role;
@@ -112,6 +113,15 @@ public class WorkerContractTest extends ServerTest {
     assertThat(callback("completed.http", task).ok().get("finalState").asText())
         .as("the same completion again gets the same answer")
         .isEqualTo("SUCCEEDED");
+  }
+
+  @Test
+  void a_task_starts_jobs_and_waits() throws IOException {
+    enqueued();
+    JsonNode task = leased();
+    assertThat(callback("children.http", task).ok().get("jobs")).hasSize(2);
+    assertThat(callback("wait.http", task).ok().get("outcome").asText()).isEqualTo("SUSPENDED");
+    assertThat(holdfast.find(id(task)).orElseThrow().state()).isEqualTo(JobState.WAITING);
   }
 
   @Test

@@ -5,9 +5,12 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.wait.SignalToJob;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.recover.ReapResult;
 import dev.holdfast.simulation.queue.Interpreter;
@@ -19,6 +22,8 @@ import dev.holdfast.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -46,11 +51,17 @@ final class PostgresQueue implements Interpreter, AutoCloseable {
                                                 ORDER BY a.attempt)
                                          FROM holdfast.attempt a WHERE a.job_id = j.id), '')
           || ' steps=' || coalesce((SELECT string_agg(s.step_id || ':' || s.step_index || ':'
-                                             || s.state || ':' || s.attempt || ':' || s.resets, ','
+                                             || s.state || ':' || s.attempt || ':' || s.resets
+                                             || ':' || coalesce(s.ended ->> 'outcome', '-'), ','
                                              ORDER BY s.step_index)
                                       FROM holdfast.step s WHERE s.job_id = j.id), '')
           || ' artifacts=' || coalesce((SELECT string_agg(f.name, ',' ORDER BY f.name)
                                           FROM holdfast.artifact f WHERE f.job_id = j.id), '')
+          || ' wait=' || coalesce(j.wait_sort || ':' || (j.wait ->> 'id') || ':'
+                                  || coalesce(virtual.micros(j.wake_at)::text, '-'), '-')
+          || ' mail=' || coalesce((SELECT string_agg(m.number || ':' || m.name || ':'
+                                            || coalesce(m.taken_by, '-'), ',' ORDER BY m.number)
+                                     FROM holdfast.signal m WHERE m.job_id = j.id), '')
              AS row
         FROM holdfast.job j
        ORDER BY j.id
@@ -126,6 +137,12 @@ final class PostgresQueue implements Interpreter, AutoCloseable {
           store.jobs().cancel(List.of(job), false, reason, Tenant.ANY);
       case Verb.Retry(JobId job) -> store.jobs().retry(List.of(job), Tenant.ANY);
       case Verb.Limit(String name, int maxRunning) -> limit(name, maxRunning);
+      case Verb.Suspend(Suspension suspension) -> store.jobs().suspend(onItsClock(suspension));
+      case Verb.Signal(JobId job, SignalToJob signal) ->
+          store.jobs().signal(job, signal, Tenant.ANY);
+      case Verb.Start started -> store.jobs().startChildren(started.asked());
+      case Verb.Ends(Lease lease, List<JobId> children) ->
+          store.queries().children(lease.job(), children);
       case Verb.Restarted() -> restarted();
     };
   }
@@ -165,6 +182,17 @@ final class PostgresQueue implements Interpreter, AutoCloseable {
     } catch (SQLException trouble) {
       throw new IllegalStateException(trouble);
     }
+  }
+
+  /** The model counts from the epoch. */
+  private static Suspension onItsClock(Suspension asked) {
+    return asked.asked() instanceof Wait.SleepUntil(String id, Instant until)
+        ? new Suspension(
+            asked.lease(),
+            asked.index(),
+            new Wait.SleepUntil(
+                id, VirtualClock.moment(ChronoUnit.MICROS.between(Instant.EPOCH, until))))
+        : asked;
   }
 
   private Verb.Done limit(String name, int maxRunning) {

@@ -3,9 +3,13 @@ package dev.holdfast.simulation.compare;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.SignalToJob;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.queue.JobSpec;
 import dev.holdfast.simulation.queue.ModelQueue;
@@ -73,9 +77,9 @@ public final class Races {
     before.forEach(postgres::answer);
     long now = random.nextBoolean() ? LATER : BEGIN;
     postgres.time(now);
-    Verb<?> one = racing(random, true);
-    Verb<?> two = racing(random, false);
     int locked = 1 + random.nextInt(JOBS);
+    Verb<?> one = racing(random, true, JobSpec.id(locked));
+    Verb<?> two = racing(random, false, JobSpec.id(locked));
     List<Object> answers = atOnce(one, two, postgres, JobSpec.id(locked));
     List<String> rows = postgres.rows();
     List<List<String>> allowed =
@@ -134,8 +138,14 @@ public final class Races {
     return IntStream.rangeClosed(1, JOBS).mapToObj(i -> new Lease(JobSpec.id(i), 1)).toList();
   }
 
-  /** The first keeps or settles leases; the second may also take them away. */
-  private static Verb<?> racing(Random random, boolean first) {
+  /** The first keeps, settles or suspends; the second may also take away or bring something. */
+  private static Verb<?> racing(Random random, boolean first, JobId locked) {
+    if (random.nextInt(3) == 0) {
+      return first
+          ? new Verb.Suspend(
+              new Suspension(new Lease(locked, 1), 1, new Wait.ForSignal("wait", "go", null)))
+          : new Verb.Signal(locked, new SignalToJob("go", new Json("1"), null, ""));
+    }
     List<Lease> leases = new ArrayList<>(leases());
     Collections.shuffle(leases, random);
     Failure failure = new Failure(FailureCategory.USER_CODE, "CODE", "message", null, true);
@@ -187,6 +197,10 @@ public final class Races {
           .filter(i -> settlements.get(i).lease().job().equals(job))
           .mapToObj(i -> " settle:" + acks.get(i))
           .collect(Collectors.joining());
+    }
+    if ((verb instanceof Verb.Suspend(Suspension asked) && asked.lease().job().equals(job))
+        || (verb instanceof Verb.Signal(JobId told, SignalToJob signal) && told.equals(job))) {
+      return " " + verb.name() + ":" + VerbText.of(answer);
     }
     return answer instanceof Throwable failed ? " throws " + failed : "";
   }

@@ -1,5 +1,6 @@
 package dev.holdfast.simulation.compare;
 
+import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Artifact;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
@@ -8,12 +9,15 @@ import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.SignalToJob;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.queue.Interpreter;
 import dev.holdfast.simulation.queue.JobSpec;
@@ -23,6 +27,8 @@ import dev.holdfast.simulation.queue.Verb;
 import dev.holdfast.simulation.queue.VerbText;
 import dev.holdfast.simulation.trace.Call;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -112,7 +118,7 @@ public final class RandomCalls {
   }
 
   private void any() {
-    switch (random.nextInt(20)) {
+    switch (random.nextInt(25)) {
       case 0, 1, 2, 3 -> enqueue();
       case 4, 5, 6, 7 -> claim();
       case 8, 9 -> {
@@ -130,6 +136,9 @@ public final class RandomCalls {
       case 16 -> cancelOrRetry();
       case 17 -> publish();
       case 18 -> ask();
+      case 19, 20, 21 -> suspend();
+      case 22, 23 -> signal();
+      case 24 -> start();
       default -> rare();
     }
   }
@@ -258,6 +267,73 @@ public final class RandomCalls {
         random.nextInt(6) == 0 ? index : null,
         null,
         List.of(new Report.Entry("task.step.attempt.started", new Json("{}"))));
+  }
+
+  /** Held jobs wait, and so do some that nobody holds; now and then the answer is lost. */
+  private void suspend() {
+    for (Lease lease : some()) {
+      int number = random.nextInt(3);
+      Verb.Suspend asked =
+          new Verb.Suspend(new Suspension(lease, 11 + number, anyWait("wait-" + number)));
+      queue.call(asked);
+      if (random.nextInt(4) == 0) {
+        queue.call(asked);
+      }
+    }
+  }
+
+  private Wait anyWait(String id) {
+    Duration within = Duration.ofMillis(random.nextInt(6) == 0 ? 0 : random.nextInt(20_000));
+    return switch (random.nextInt(5)) {
+      case 0 -> new Wait.Sleep(id, within);
+      case 1 ->
+          new Wait.SleepUntil(
+              id,
+              Instant.EPOCH.plus(
+                  Math.max(0, now + 1_000L * (random.nextInt(20_000) - 2_000)), ChronoUnit.MICROS));
+      case 2 ->
+          new Wait.ForChildren(
+              id,
+              random.nextBoolean() ? List.of("kids-0") : List.of("kids-0", "kids-1"),
+              false,
+              random.nextBoolean(),
+              random.nextBoolean() ? null : within);
+      default ->
+          new Wait.ForSignal(id, "name-" + random.nextInt(2), random.nextBoolean() ? null : within);
+    };
+  }
+
+  private void signal() {
+    if (!jobs.isEmpty()) {
+      Verb.Signal told =
+          new Verb.Signal(
+              jobs.get(Math.max(0, jobs.size() - 1 - random.nextInt(12))),
+              new SignalToJob(
+                  "name-" + random.nextInt(2),
+                  new Json(String.valueOf(random.nextInt(1_000))),
+                  random.nextInt(3) == 0 ? "key-" + random.nextInt(3) : null,
+                  ""));
+      queue.call(told);
+      if (random.nextInt(4) == 0) {
+        queue.call(told);
+      }
+    }
+  }
+
+  private void start() {
+    for (Lease lease : some()) {
+      int number = random.nextInt(2);
+      List<Verb.Child> children = new ArrayList<>();
+      for (int i = random.nextInt(3); i >= 0; i--) {
+        children.add(new Verb.Child(JobSpec.id(++enqueued), "kind", new Json("\"payload\"")));
+      }
+      Verb.Start started = new Verb.Start(lease, "kids-" + number, 14 + number, children);
+      if (queue.call(started) == Ack.ACCEPTED) {
+        children.forEach(child -> jobs.add(child.id()));
+        queue.call(started);
+        queue.call(new Verb.Ends(lease, children.stream().map(Verb.Child::id).toList()));
+      }
+    }
   }
 
   private void publish() {

@@ -57,6 +57,15 @@ public record JobSpec(
     return new JobId(new UUID(HIGH, LOW | number));
   }
 
+  /** Its number, or the whole id of a job that another one has started. */
+  static String text(JobId id) {
+    return id.equals(id(number(id))) ? String.valueOf(number(id)) : id.toString();
+  }
+
+  static JobId parse(String text) {
+    return text.contains("-") ? JobId.parse(text) : id(Integer.parseInt(text));
+  }
+
   public static int number(JobId id) {
     return (int) (id.value().getLeastSignificantBits() & Integer.MAX_VALUE);
   }

@@ -47,7 +47,9 @@ final class ModelClaim {
       nextDue = untilNextDue(name, now);
       boolean hadRules = hasRules(name);
       boolean more = queue.promote(name);
+      more |= queue.waits().wakeDue(name);
       more |= queue.unblock(name);
+      more |= queue.waits().wakeParents(name);
       picked = more ? plain(name, most, worker) : List.of();
       if (picked.isEmpty() && (hadRules || more)) {
         Turn turn = byRules(name, most, worker);
@@ -198,11 +200,21 @@ final class ModelClaim {
 
   private @Nullable Duration untilNextDue(String name, long now) {
     return queue.jobs().stream()
-        .filter(job -> job.queue.equals(name) && job.runAt > now)
-        .filter(job -> job.state == JobState.PENDING || job.state == JobState.RETRYING)
-        .map(job -> Duration.ofNanos((job.runAt - now) * 1_000))
+        .filter(job -> job.queue.equals(name))
+        .map(job -> dueAt(job, now))
+        .filter(at -> at > now)
+        .map(at -> Duration.ofNanos((at - now) * 1_000))
         .min(Comparator.naturalOrder())
         .orElse(null);
+  }
+
+  private static long dueAt(ModelJob job, long now) {
+    ModelJob.OpenWait wait = job.wait;
+    return switch (job.state) {
+      case PENDING, RETRYING -> job.runAt;
+      case WAITING -> wait == null || wait.wakeAt() == null ? now : wait.wakeAt();
+      case RUNNING, SUCCEEDED, FAILED, CANCELLED -> now;
+    };
   }
 
   // ---- leases

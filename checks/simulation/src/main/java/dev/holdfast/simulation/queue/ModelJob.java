@@ -2,12 +2,15 @@ package dev.holdfast.simulation.queue;
 
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.SignalToJob;
+import dev.holdfast.model.wait.Wait;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -37,7 +40,42 @@ final class ModelJob {
       int attempt,
       int jobAttempt,
       int resets,
-      @Nullable Json checkpoint) {}
+      @Nullable Json checkpoint,
+      @Nullable WaitEnd ended) {
+    /** Of a wait that is over, or of jobs that were started. */
+    static StepRow over(
+        @Nullable StepRow before, int index, int jobAttempt, @Nullable Json brought, WaitEnd how) {
+      return before == null
+          ? new StepRow(index, "DONE", 1, jobAttempt, 0, brought, how)
+          : new StepRow(
+              before.index(),
+              "DONE",
+              before.attempt() + 1,
+              jobAttempt,
+              before.resets(),
+              brought,
+              how);
+    }
+  }
+
+  /**
+   * What it waits for.
+   *
+   * @param wakeAt when that is over, if it is by itself
+   */
+  record OpenWait(int index, Wait asked, @Nullable Long wakeAt) {}
+
+  /** A signal; it is taken by the wait of this id. */
+  static final class Mail {
+    final int number;
+    final SignalToJob signal;
+    @Nullable String takenBy;
+
+    Mail(int number, SignalToJob signal) {
+      this.number = number;
+      this.signal = signal;
+    }
+  }
 
   final Job job;
   final JobId id;
@@ -73,6 +111,10 @@ final class ModelJob {
   final Map<Integer, Ended> attempts = new TreeMap<>();
   final Map<String, StepRow> steps = new LinkedHashMap<>();
   final Map<String, String> artifacts = new TreeMap<>();
+  final List<Mail> mailbox = new ArrayList<>();
+  @Nullable OpenWait wait;
+  @Nullable JobId parent;
+  @Nullable String startedAs;
 
   ModelJob(Job job, Json payload, long now) {
     this.job = job;

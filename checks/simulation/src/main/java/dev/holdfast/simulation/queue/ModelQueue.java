@@ -4,6 +4,7 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
@@ -12,6 +13,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.Unique;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.wait.SignalToJob;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -36,6 +38,7 @@ public final class ModelQueue implements Interpreter {
   private final ModelSettle settle = new ModelSettle(this);
   private final ModelReports reports = new ModelReports(this);
   private final ModelRecovery recovery = new ModelRecovery(this);
+  private final ModelWaits waits = new ModelWaits(this);
 
   /**
    * @param micros the clock of the database
@@ -67,6 +70,10 @@ public final class ModelQueue implements Interpreter {
       case Verb.Cancel(JobId job, String reason) -> cancel(job, reason);
       case Verb.Retry(JobId job) -> retry(job);
       case Verb.Limit(String queue, int maxRunning) -> limit(queue, maxRunning);
+      case Verb.Suspend(Suspension suspension) -> waits.suspend(suspension);
+      case Verb.Signal(JobId job, SignalToJob signal) -> waits.signal(job, signal);
+      case Verb.Start started -> waits.start(started);
+      case Verb.Ends(Lease lease, List<JobId> children) -> waits.ends(lease, children);
       case Verb.Restarted() -> recovery.serverStarted();
     };
   }
@@ -155,9 +162,24 @@ public final class ModelQueue implements Interpreter {
     if (unique != null && !unique.states().contains(job.state)) {
       keyReleased.add(job.id);
     }
+    if (job.state != JobState.WAITING) {
+      job.wait = null;
+    }
   }
 
-  private List<Cancellation> cancel(JobId id, String reason) {
+  ModelWaits waits() {
+    return waits;
+  }
+
+  /** With all that it has from its parent. */
+  void addChild(Job job, ModelJob parent, String startedAs) {
+    ModelJob child = new ModelJob(job, codec.encode(job.payload()), now());
+    child.parent = parent.id;
+    child.startedAs = startedAs;
+    jobs.put(child.id, child);
+  }
+
+  List<Cancellation> cancel(JobId id, String reason) {
     ModelJob job = jobs.get(id);
     if (job == null) {
       return List.of();
@@ -209,7 +231,13 @@ public final class ModelQueue implements Interpreter {
     job.steps.replaceAll(
         (step, row) ->
             new ModelJob.StepRow(
-                row.index(), row.state(), row.attempt(), row.jobAttempt(), 0, row.checkpoint()));
+                row.index(),
+                row.state(),
+                row.attempt(),
+                row.jobAttempt(),
+                0,
+                row.checkpoint(),
+                row.ended()));
     return Set.of(id);
   }
 
@@ -239,7 +267,9 @@ public final class ModelQueue implements Interpreter {
     while (again) {
       again = false;
       for (ModelJob job : new ArrayList<>(jobs.values())) {
-        if (job.state == JobState.WAITING && (queue == null || job.queue.equals(queue))) {
+        if (job.state == JobState.WAITING
+            && job.wait == null
+            && (queue == null || job.queue.equals(queue))) {
           again |= unblock(job);
         }
       }

@@ -33,7 +33,9 @@ final class ModelRecovery {
   /** Reaps nothing. */
   Verb.Done promote() {
     queue.promote(null);
+    queue.waits().wakeDue(null);
     queue.unblock(null);
+    queue.waits().wakeParents(null);
     return Verb.Done.DONE;
   }
 

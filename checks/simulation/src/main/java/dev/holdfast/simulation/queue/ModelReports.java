@@ -67,14 +67,21 @@ final class ModelReports {
             step.attempt(),
             job.attempt,
             (before == null ? 0 : before.resets()) + (step.reset() ? 1 : 0),
-            step.checkpoint()));
+            step.checkpoint(),
+            null));
     Integer from = step.discardFromIndex();
     if (from != null) {
       job.steps.replaceAll(
           (id, row) ->
               row.index() >= from && row.state().equals("DONE")
                   ? new ModelJob.StepRow(
-                      row.index(), "FAILED", row.attempt(), row.jobAttempt(), row.resets(), null)
+                      row.index(),
+                      "FAILED",
+                      row.attempt(),
+                      row.jobAttempt(),
+                      row.resets(),
+                      null,
+                      null)
                   : row);
     }
     if (step.wasShort()) {
@@ -99,7 +106,8 @@ final class ModelReports {
                       row.attempt(),
                       row.jobAttempt(),
                       row.resets(),
-                      row.checkpoint()));
+                      row.checkpoint(),
+                      null));
               job.event("task.step.attempt.failed");
             });
   }
@@ -127,7 +135,7 @@ final class ModelReports {
         Instant.EPOCH,
         null,
         null,
-        null);
+        row.ended());
   }
 
   /** All of them or none; the same again adds nothing. */

@@ -1,5 +1,6 @@
 package dev.holdfast.simulation.queue;
 
+import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.job.JobState;
 import java.util.Comparator;
 import java.util.stream.Collectors;
@@ -37,15 +38,31 @@ final class ModelRow {
                 .sorted(Comparator.comparingInt(each -> each.getValue().index()))
                 .map(
                     each ->
-                        "%s:%d:%s:%d:%d"
+                        "%s:%d:%s:%d:%d:%s"
                             .formatted(
                                 each.getKey(),
                                 each.getValue().index(),
                                 each.getValue().state(),
                                 each.getValue().attempt(),
-                                each.getValue().resets()))
+                                each.getValue().resets(),
+                                outcome(each.getValue().ended())))
                 .collect(Collectors.joining(",")),
-        "artifacts=" + String.join(",", job.artifacts.keySet()));
+        "artifacts=" + String.join(",", job.artifacts.keySet()),
+        "wait=" + openWait(job.wait),
+        "mail="
+            + job.mailbox.stream()
+                .map(mail -> mail.number + ":" + mail.signal.name() + ":" + shown(mail.takenBy))
+                .collect(Collectors.joining(",")));
+  }
+
+  private static String outcome(@Nullable WaitEnd ended) {
+    return ended == null ? "-" : ended.outcome().name();
+  }
+
+  private static String openWait(ModelJob.@Nullable OpenWait wait) {
+    return wait == null
+        ? "-"
+        : wait.asked().sort() + ":" + wait.asked().id() + ":" + shown(wait.wakeAt());
   }
 
   private static String shown(@Nullable Object value) {

@@ -18,6 +18,7 @@ final class ModelSettle {
   private static final List<Class<? extends Settlement>> ORDER =
       List.of(
           Settlement.Succeed.class,
+          Settlement.Continue.class,
           Settlement.Fail.class,
           Settlement.Cancel.class,
           Settlement.Snooze.class,
@@ -65,6 +66,7 @@ final class ModelSettle {
     }
     switch (settlement) {
       case Settlement.Succeed succeed -> succeed(job, succeed);
+      case Settlement.Continue next -> throw notPlayed();
       case Settlement.Fail fail -> fail(job, fail.failure(), fail.retryAfter());
       case Settlement.Cancel cancel -> release(job, "CANCELLED", "cancelled", null, true);
       case Settlement.Snooze snooze -> release(job, "SNOOZED", "snoozed", snooze.delay(), false);
@@ -89,6 +91,7 @@ final class ModelSettle {
           job.state == JobState.SUCCEEDED
               && job.attempt == attempt
               && Objects.equals(job.result, succeed.result());
+      case Settlement.Continue next -> throw notPlayed();
       case Settlement.Fail fail ->
           ended != null
               && ended.outcome().equals("FAILED")
@@ -97,6 +100,10 @@ final class ModelSettle {
       case Settlement.Snooze snooze -> isOwn(ended, "SNOOZED");
       case Settlement.Release release -> isOwn(ended, "RELEASED");
     };
+  }
+
+  private static IllegalStateException notPlayed() {
+    return new IllegalStateException("no handler of the simulation continues as another job");
   }
 
   private static boolean isOwn(ModelJob.@Nullable Ended ended, String outcome) {

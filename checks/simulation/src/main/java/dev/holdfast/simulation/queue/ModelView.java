@@ -9,11 +9,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What the model knows, for rules to compare with; times in nanoseconds. */
 public final class ModelView {
+  private static final Set<String> WAITING_KINDS = Set.of("sleep", "signal", "parent");
+
   private final ModelQueue queue;
   private final Map<Lease, Long> lostAt = new HashMap<>();
 
@@ -66,6 +69,30 @@ public final class ModelView {
     ModelJob job = queue.find(id);
     String accepted = job == null ? null : job.artifacts.get(name);
     return accepted == null ? 0 : Integer.parseInt(accepted.split(" ", -1)[0]);
+  }
+
+  public int startedBy(JobId parent) {
+    return (int) queue.jobs().stream().filter(job -> parent.equals(job.parent)).count();
+  }
+
+  /** Any job that it has started, that was not retried by an operator, and has not ended. */
+  public @Nullable String unfinishedOf(JobId parent) {
+    return queue.jobs().stream()
+        .filter(job -> parent.equals(job.parent))
+        .filter(job -> !job.state.isTerminal() && !job.events.contains("retried"))
+        .map(ModelRow::of)
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** Jobs that have done nothing but wait, and have used up some of their budget for failures. */
+  public List<String> chargedForWaits() {
+    return rows(
+        job ->
+            job.failures > 0
+                && WAITING_KINDS.contains(job.job.kind())
+                && job.attempts.values().stream()
+                    .noneMatch(ended -> ended.outcome().equals("FAILED")));
   }
 
   public List<String> unfinished() {

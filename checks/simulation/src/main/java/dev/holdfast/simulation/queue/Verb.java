@@ -2,6 +2,8 @@ package dev.holdfast.simulation.queue;
 
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ChildEnd;
+import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -10,9 +12,14 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Suspension;
+import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.SignalToJob;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -71,6 +78,27 @@ public sealed interface Verb<A> {
   record Retry(JobId job) implements Verb<Set<JobId>> {}
 
   record Limit(String queue, int maxRunning) implements Verb<Done> {}
+
+  record Suspend(Suspension suspension) implements Verb<WaitAnswer> {}
+
+  record Signal(JobId job, SignalToJob signal) implements Verb<SignalToJob.Answer> {}
+
+  /** A job that another one starts. */
+  record Child(JobId id, String kind, Json payload) {
+    Job job() {
+      return Job.of(kind, payload).id(id);
+    }
+  }
+
+  /** Enqueues the jobs that an attempt starts under an id. */
+  record Start(Lease lease, String id, int index, List<Child> children) implements Verb<Ack> {
+    public Children asked() {
+      return new Children(
+          lease, id, index, children.stream().map(Child::job).toList(), children.size());
+    }
+  }
+
+  record Ends(Lease lease, List<JobId> children) implements Verb<List<ChildEnd>> {}
 
   /** The database server was restarted. */
   record Restarted() implements Verb<Done> {}

@@ -16,6 +16,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.jsontype.NamedType;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -24,14 +25,18 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.WaitAnswer;
+import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.simulation.trace.Call;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -51,17 +56,18 @@ public final class VerbText {
           .defaultPropertyInclusion(NOT_NULL)
           .addMixIn(Report.class, Typed.class)
           .addMixIn(Settlement.class, Typed.class)
+          .addMixIn(Wait.class, Typed.class)
           .addMixIn(Failure.class, WithoutStackTrace.class)
           .addModule(
               new SimpleModule()
                   .addSerializer(new Writer<>(Lease.class, VerbText::of))
                   .addDeserializer(Lease.class, new Reader<>(VerbText::lease))
-                  .addSerializer(
-                      new Writer<>(JobId.class, id -> String.valueOf(JobSpec.number(id))))
-                  .addDeserializer(
-                      JobId.class, new Reader<>(text -> JobSpec.id(Integer.parseInt(text))))
+                  .addSerializer(new Writer<>(JobId.class, JobSpec::text))
+                  .addDeserializer(JobId.class, new Reader<>(JobSpec::parse))
                   .addSerializer(new Writer<>(Json.class, Json::text))
                   .addDeserializer(Json.class, new Reader<>(Json::new))
+                  .addSerializer(new Writer<>(Instant.class, Instant::toString))
+                  .addDeserializer(Instant.class, new Reader<>(Instant::parse))
                   .addSerializer(new Writer<>(Duration.class, Duration::toString))
                   .addDeserializer(Duration.class, new Reader<>(Duration::parse)))
           .build();
@@ -120,12 +126,12 @@ public final class VerbText {
   }
 
   private static String of(Lease lease) {
-    return JobSpec.number(lease.job()) + "#" + lease.attempt();
+    return JobSpec.text(lease.job()) + "#" + lease.attempt();
   }
 
   private static Lease lease(String text) {
     String[] part = text.split("#", 2);
-    return new Lease(JobSpec.id(Integer.parseInt(part[0])), Integer.parseInt(part[1]));
+    return new Lease(JobSpec.parse(part[0]), Integer.parseInt(part[1]));
   }
 
   /** A call as it is kept. */
@@ -149,7 +155,7 @@ public final class VerbText {
   public static String of(Object answer) {
     return switch (answer) {
       case Verb.Done done -> "";
-      case Enqueued job -> JobSpec.number(job.id()) + (job.duplicate() ? " duplicate" : "");
+      case Enqueued job -> JobSpec.text(job.id()) + (job.duplicate() ? " duplicate" : "");
       case Claimed claimed -> of(claimed.jobs()) + (claimed.whenEmpty() ? " when empty" : "");
       case LeasedJob job -> of(job.lease());
       case Lease lease -> of(lease);
@@ -157,10 +163,19 @@ public final class VerbText {
           of(result.lease())
               + (result.ack() == Ack.ACCEPTED ? "" : " lost")
               + (result.cancelReason() == null ? "" : " cancelled");
-      case StepStatus step -> step.id() + " " + step.state() + " " + step.attempt();
+      case StepStatus step ->
+          step.id()
+              + " "
+              + step.state()
+              + " "
+              + step.attempt()
+              + (step.waitEnd() == null ? "" : " " + step.waitEnd().outcome());
       case PublishedArtifact each -> each.artifact().name() + " of " + each.attempt();
       case Cancellation each -> each.previousState() + " " + each.outcome();
-      case JobId id -> String.valueOf(JobSpec.number(id));
+      case JobId id -> JobSpec.text(id);
+      case WaitAnswer.Over(var end, var payload) ->
+          "over " + end.outcome() + (end.outcome() == WaitEnd.Outcome.SIGNAL ? " " + payload : "");
+      case ChildEnd each -> JobSpec.text(each.job()) + " " + each.state();
       case Map<?, ?> map -> new TreeMap<>(map).toString();
       case Collection<?> all -> {
         Stream<String> texts = all.stream().map(VerbText::of);
@@ -172,6 +187,9 @@ public final class VerbText {
   }
 
   private static boolean isOrdered(Object answer) {
-    return answer instanceof Ack || answer instanceof LeasedJob || answer instanceof StepStatus;
+    return answer instanceof Ack
+        || answer instanceof LeasedJob
+        || answer instanceof StepStatus
+        || answer instanceof ChildEnd;
   }
 }

@@ -1,7 +1,11 @@
 package dev.holdfast.simulation.scenario;
 
 import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.WhenDependencyFails;
+import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.SignalToJob;
+import dev.holdfast.simulation.kernel.SimulatedProcess;
 import dev.holdfast.simulation.queue.JobSpec;
 import dev.holdfast.simulation.queue.Verb;
 import dev.holdfast.worker.source.SourceUnavailableException;
@@ -26,6 +30,9 @@ final class Clients {
           "steps",
           "own",
           "file",
+          "sleep",
+          "signal",
+          "parent",
           "unknown");
 
   private static final List<WhenDependencyFails> FAILURES = List.of(WhenDependencyFails.values());
@@ -47,7 +54,11 @@ final class Clients {
     int burst = random.nextInt(12);
     try {
       while (System.nanoTime() < until && !scenario.observer().isViolated()) {
-        enqueue(any());
+        JobSpec job = any();
+        JobId id = enqueue(job);
+        if (job.kind().equals("signal")) {
+          Thread unused = SimulatedProcess.current().start("sender", () -> signal(id, job.queue()));
+        }
         Thread.sleep(burst-- > 0 ? 1 : random.nextInt(12_000));
       }
     } catch (InterruptedException impossible) {
@@ -55,13 +66,39 @@ final class Clients {
     }
   }
 
-  private void enqueue(JobSpec job) throws InterruptedException {
+  /** Before the job runs, while it does, or while it waits; with keys, since answers are lost. */
+  private void signal(JobId job, String queue) {
+    try {
+      for (int i = 1; i <= 2; i++) {
+        Thread.sleep(random.nextInt(20_000));
+        SignalToJob signal =
+            new SignalToJob("go", new Json("\"signal " + i + "\""), "key-" + i, "client");
+        while (!sent(job, signal)) {
+          Thread.sleep(500);
+        }
+        scenario.notifications().send(queue);
+      }
+    } catch (InterruptedException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  private boolean sent(JobId job, SignalToJob signal) {
+    try {
+      Object unused = scenario.call("client", new Verb.Signal(job, signal));
+      return true;
+    } catch (SourceUnavailableException again) {
+      return false;
+    }
+  }
+
+  private JobId enqueue(JobSpec job) throws InterruptedException {
     while (true) {
       try {
         Enqueued answer = scenario.call("client", new Verb.Enqueue(job));
         scenario.notifications().send(job.queue());
         enqueued.add(JobSpec.number(answer.id()));
-        return;
+        return answer.id();
       } catch (SourceUnavailableException again) {
         Thread.sleep(500);
       }

@@ -1,10 +1,14 @@
 package dev.holdfast.simulation.scenario;
 
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.simulation.queue.Interpreter;
 import dev.holdfast.simulation.queue.Verb;
+import dev.holdfast.worker.handler.Child;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.Kind;
@@ -14,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The kinds of jobs. A payload is what the handler is to do: {@code ms} how long it takes, {@code
@@ -49,6 +54,9 @@ final class Handlers {
     kinds.add(kind("crash", this::crash));
     kinds.add(kind("steps", this::steps));
     kinds.add(kind("own", this::settleItself));
+    kinds.add(kind("sleep", this::sleep));
+    kinds.add(kind("signal", this::awaitSignals));
+    kinds.add(kind("parent", this::joinJobs));
     kinds.add(kind("file", this::publish).producing("out"));
     return kinds;
   }
@@ -173,6 +181,33 @@ final class Handlers {
                 return "result of " + step;
               });
     }
+    return done(context, 0);
+  }
+
+  private Object sleep(String payload, JobContext context) throws Exception {
+    Duration time = Duration.ofMillis(millis(payload));
+    rules.asksToSleep(context.id(), time);
+    context.sleep("nap", time);
+    rules.hasSlept(context.id());
+    return done(context, 0);
+  }
+
+  /** Two of one name; clients send both, and each again when they got no answer. */
+  private Object awaitSignals(String payload, JobContext context) throws Exception {
+    for (String id : List.of("first", "second")) {
+      Optional<String> said =
+          context.await(id, "go", PayloadType.of(String.class), Duration.ofMinutes(2));
+      rules.hasTaken(context.id(), id, said.orElse("nothing"));
+    }
+    return done(context, 0);
+  }
+
+  private Object joinJobs(String payload, JobContext context) throws Exception {
+    List<Job> jobs =
+        List.of(Job.of("work", payload), Job.of("fail", payload), Job.of("steps", payload));
+    List<Child> children = context.spawn("kids", jobs);
+    List<ChildEnd> ends = context.join("all", children, JobContext.Join.COLLECT);
+    rules.hasJoined(context.id(), jobs.size(), ends);
     return done(context, 0);
   }
 

@@ -1,6 +1,7 @@
 package dev.holdfast.simulation.scenario;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
@@ -73,6 +74,8 @@ final class Rules {
   private final Map<Lease, Integer> finalProgress = new HashMap<>();
   private final Map<Lease, List<Report.Progress>> writtenProgress = new HashMap<>();
   private final Set<Lease> outOfOrder = new HashSet<>();
+  private final Map<JobId, Long> sleepsUntil = new HashMap<>();
+  private final Map<JobId, Map<String, String>> signals = new HashMap<>();
   private Map<JobId, ModelView.Held> before = Map.of();
 
   Rules(Scheduler scheduler, Observer observer, ModelView model, Timings timings) {
@@ -153,6 +156,56 @@ final class Rules {
       observer.violated(
           "%s was not told for %.1f s that it is cancelled",
           execution, (scheduler.now() - Math.max(cancelledAt, calm)) / 1e9);
+    }
+  }
+
+  // ---- waits
+
+  /** The first time counts: a worker may die before the wait is written. */
+  void asksToSleep(JobId job, Duration time) {
+    sleepsUntil.putIfAbsent(job, scheduler.now() + time.toNanos());
+  }
+
+  void hasSlept(JobId job) {
+    long early = sleepsUntil.getOrDefault(job, 0L) - scheduler.now();
+    if (early > 0) {
+      observer.violated(
+          "job %d was woken %.1f s before its time", JobSpec.number(job), early / 1e9);
+    }
+    observer.count("slept");
+  }
+
+  /** What a wait brought it brings in each attempt, and no other wait of the job has it. */
+  void hasTaken(JobId job, String wait, String signal) {
+    Map<String, String> taken = signals.computeIfAbsent(job, each -> new HashMap<>());
+    String before = taken.putIfAbsent(wait, signal);
+    if (before != null && !before.equals(signal)) {
+      observer.violated(
+          "wait '%s' of job %d brought '%s' and then '%s'",
+          wait, JobSpec.number(job), before, signal);
+    }
+    if (signal.equals("nothing")) {
+      observer.count("waited in vain");
+      return;
+    }
+    observer.count("signal taken");
+    if (taken.entrySet().stream()
+        .anyMatch(each -> !each.getKey().equals(wait) && each.getValue().equals(signal))) {
+      observer.violated("job %d took signal '%s' twice", JobSpec.number(job), signal);
+    }
+  }
+
+  void hasJoined(JobId parent, int started, List<ChildEnd> ends) {
+    observer.count("joined");
+    int found = model.startedBy(parent);
+    if (found != started || ends.size() != started) {
+      observer.violated(
+          "job %d has started %d jobs and got %d ends, of %d",
+          JobSpec.number(parent), found, ends.size(), started);
+    }
+    String early = model.unfinishedOf(parent);
+    if (early != null) {
+      observer.violated("job %d was woken before the end of %s", JobSpec.number(parent), early);
     }
   }
 
@@ -274,6 +327,9 @@ final class Rules {
   void ended() {
     for (String row : model.unfinished()) {
       observer.violated("not ended: %s", row);
+    }
+    for (String row : model.chargedForWaits()) {
+      observer.violated("a wait was counted as a failure: %s", row);
     }
     for (String row : model.wrongEnds(results)) {
       observer.violated("ended untruthfully: %s", row);

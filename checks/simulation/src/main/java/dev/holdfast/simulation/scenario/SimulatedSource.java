@@ -1,6 +1,8 @@
 package dev.holdfast.simulation.scenario;
 
 import dev.holdfast.model.attempt.Ack;
+import dev.holdfast.model.attempt.ChildEnd;
+import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
@@ -10,7 +12,11 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.attempt.WaitAnswer;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Subscription;
 import dev.holdfast.simulation.queue.Interpreter;
 import dev.holdfast.simulation.queue.Verb;
@@ -106,6 +112,28 @@ final class SimulatedSource implements JobSource, Reaper.Verbs {
           rules.settled(settlements, acks);
           return acks;
         });
+  }
+
+  @Override
+  public WaitAnswer suspend(Suspension suspension) {
+    return call(new Verb.Suspend(suspension));
+  }
+
+  @Override
+  public Ack startChildren(Children children) {
+    return call(
+        new Verb.Start(
+            children.lease(),
+            children.id(),
+            children.index(),
+            children.jobs().stream()
+                .map(job -> new Verb.Child(job.id(), job.kind(), (Json) job.payload()))
+                .toList()));
+  }
+
+  @Override
+  public List<ChildEnd> children(Lease lease, List<JobId> jobs) {
+    return call(new Verb.Ends(lease, jobs));
   }
 
   @Override

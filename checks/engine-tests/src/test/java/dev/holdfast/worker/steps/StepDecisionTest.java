@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-class DecisionTest {
+class StepDecisionTest {
   private static final Duration SOME = Duration.ofMinutes(1);
 
   /** Failures as words: a class, a signature and a diff, such as "transient a 1". */
@@ -121,7 +121,7 @@ class DecisionTest {
           };
       failed.add(new FailedAttempt(failed.size() + 1, kind, parts.get(1), parts.get(2)));
     }
-    Decision decision = Decision.after(failed, each.resets(), each.budgets());
+    StepDecision decision = StepDecision.after(failed, each.resets(), each.budgets());
     assertThat(decision.strategy()).isEqualTo(each.next());
     assertThat(decision.failureClass()).isEqualTo(each.kind());
     assertThat(decision.because()).isNotBlank();
@@ -135,8 +135,8 @@ class DecisionTest {
     "false, true, , , WAIT",
     "true, true, , , WAIT",
     "false, false, RETRY_STEP, two, RETRY",
-    "false, false, HARD_RESET_STEP, two, RESET",
-    "false, false, RESUME_FROM_STEP, two, RESET",
+    "false, false, HARD_RESET_STEP, two, HARD_RESET",
+    "false, false, RESUME_FROM_STEP, two, HARD_RESET",
     "false, false, RETRY_STEP, one, ELSEWHERE",
     "false, false, RESUME_FROM_STEP, one, ELSEWHERE",
     "false, false, HARD_RESET_STEP, three, BEGIN",
@@ -149,13 +149,13 @@ class DecisionTest {
       boolean takeover,
       @Nullable CommandAction action,
       @Nullable String step,
-      Decision.Opening opening) {
+      StepDecision.Opening opening) {
     PendingCommand.Recovery recovery =
         action == null || step == null
             ? null
             : new PendingCommand.Recovery(action, step, "ada", "why not", Instant.EPOCH);
     assertThat(
-            Decision.before(
+            StepDecision.before(
                 new PendingCommand(paused, takeover, recovery, null), "two", "one"::equals))
         .isEqualTo(opening);
   }

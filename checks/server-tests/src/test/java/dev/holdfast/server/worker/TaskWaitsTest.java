@@ -1,0 +1,237 @@
+package dev.holdfast.server.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.server.Client;
+import dev.holdfast.server.ServerTest;
+import dev.holdfast.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Workers in any language wait, and start jobs, by the calls of a task. */
+public class TaskWaitsTest extends ServerTest {
+  private static final Map<String, Object> CONTRACT =
+      Map.of("id", "contract", "sort", "SIGNAL", "signal", "contract");
+
+  TaskWaitsTest(TestDatabase db) {
+    super(db);
+  }
+
+  private static JobId id(JsonNode task) {
+    return JobId.parse(task.get("taskId").asText());
+  }
+
+  private JsonNode task() {
+    enqueued();
+    return leased();
+  }
+
+  private Client.Reply waits(JsonNode task, Map<String, ?> wait) {
+    return callback(task, "wait", Map.of("attempt", task.get("attempt").asInt(), "wait", wait));
+  }
+
+  private Client.Reply starts(JsonNode task, String id, Object... payloads) {
+    List<Map<String, Object>> jobs =
+        List.of(payloads).stream()
+            .map(payload -> Map.of("kind", "count-words", "payload", payload))
+            .toList();
+    return callback(
+        task,
+        "children",
+        Map.of("attempt", task.get("attempt").asInt(), "startedAs", id, "jobs", jobs));
+  }
+
+  private JobStatus status(JsonNode task) {
+    return holdfast.find(id(task)).orElseThrow();
+  }
+
+  /** The same job once more, when its wait is over. */
+  private JsonNode leasedAgain(JsonNode task) {
+    await().until(() -> status(task).state() == JobState.PENDING);
+    JsonNode again = leased();
+    assertThat(id(again)).isEqualTo(id(task));
+    return again;
+  }
+
+  @Test
+  void a_later_attempt_gets_what_its_wait_has_brought_however_often_it_asks() {
+    JsonNode first = task();
+    for (int i = 0; i < 2; i++) {
+      assertThat(waits(first, CONTRACT).ok().get("outcome").asText()).isEqualTo("SUSPENDED");
+    }
+    assertThat(status(first).state()).isEqualTo(JobState.WAITING);
+    callback(first, "heartbeat", Map.of("attempt", 1, "workerId", "w1")).is(410, "task_expired");
+
+    holdfast.signal(id(first), "contract", Map.of("number", "C-17"));
+    JsonNode second = leasedAgain(first);
+    for (int i = 0; i < 2; i++) {
+      JsonNode over = waits(second, CONTRACT).ok();
+      assertThat(over.get("outcome").asText()).isEqualTo("OVER");
+      assertThat(over.get("end").get("outcome").asText()).isEqualTo("SIGNAL");
+      assertThat(over.get("payload").get("number").asText()).isEqualTo("C-17");
+    }
+    waits(first, CONTRACT).is(409, "attempt_mismatch");
+    callback(second, "completed", Map.of("attempt", 2, "workerId", "w1", "outcome", "SUCCEEDED"))
+        .ok();
+  }
+
+  @Test
+  void what_is_there_already_ends_no_attempt() {
+    JsonNode task = task();
+    holdfast.signal(id(task), "contract", "C-17");
+    assertThat(waits(task, CONTRACT).ok().get("payload").asText()).isEqualTo("C-17");
+    assertThat(status(task).state()).isEqualTo(JobState.RUNNING);
+  }
+
+  @Test
+  void a_task_has_steps_and_waits_in_one_order() {
+    JsonNode task = task();
+    client
+        .put(
+            "/v1/tasks/" + id(task) + "/steps/welcome",
+            Map.of("attempt", 1, "stepIndex", 1, "state", "DONE", "stepAttempt", 1, "tookMs", 3),
+            task.get("taskToken").asText())
+        .ok();
+    waits(task, Map.of("id", "cool-off", "sort", "SLEEP", "withinMs", 0)).ok();
+    starts(task, "count", "one").ok();
+    assertThat(holdfast.queries().steps(id(task)))
+        .extracting(step -> step.index() + " " + step.id())
+        .containsExactly("1 welcome", "2 cool-off", "3 count");
+  }
+
+  @Test
+  void jobs_are_started_once_and_their_parent_waits_for_them() {
+    JsonNode task = task();
+    JsonNode started = starts(task, "count", "one two", "three").ok().get("jobs");
+    assertThat(started).hasSize(2);
+    Map<String, Object> join =
+        Map.of("id", "counted", "sort", "CHILDREN", "started", List.of("count"));
+    assertThat(waits(task, join).ok().get("outcome").asText()).isEqualTo("SUSPENDED");
+
+    List<JsonNode> children = List.of(leased(), leased());
+    assertThat(children)
+        .extracting(child -> child.get("taskId").asText())
+        .containsExactlyInAnyOrder(started.get(0).asText(), started.get(1).asText());
+    for (JsonNode child : children) {
+      int words = child.get("payload").asText().split(" ").length;
+      callback(
+              child,
+              "completed",
+              Map.of("attempt", 1, "workerId", "w1", "outcome", "SUCCEEDED", "output", words))
+          .ok();
+    }
+
+    JsonNode again = leasedAgain(task);
+    assertThat(starts(again, "count", "one two", "three").ok().get("jobs")).isEqualTo(started);
+    assertThat(waits(again, join).ok().get("end").get("outcome").asText()).isEqualTo("ENDED");
+    JsonNode ends =
+        callback(again, "children/ends", Map.of("attempt", 2, "jobs", started)).ok().get("jobs");
+    assertThat(ends)
+        .extracting(end -> end.get("state").asText() + " " + end.get("result").asInt())
+        .containsExactly("SUCCEEDED 2", "SUCCEEDED 1");
+  }
+
+  @Test
+  void a_task_goes_on_as_another_one_once() {
+    JsonNode task = task();
+    Map<String, Object> next =
+        Map.of(
+            "attempt", 1, "workerId", "w1", "outcome", "CONTINUED", "payload", Map.of("round", 2));
+    for (int i = 0; i < 2; i++) {
+      JsonNode answer = callback(task, "completed", next).ok();
+      assertThat(answer.get("finalState").asText()).isEqualTo("SUCCEEDED");
+    }
+    JsonNode second = leased();
+    assertThat(second.get("taskId")).isNotEqualTo(task.get("taskId"));
+    assertThat(second.get("payload").get("round").asInt()).isEqualTo(2);
+    callback(task, "completed", Map.of("attempt", 1, "workerId", "w1", "outcome", "CONTINUED"))
+        .is(422, "missing_field");
+  }
+
+  @Test
+  void an_id_belongs_to_what_it_was_first() {
+    JsonNode task = task();
+    waits(task, Map.of("id", "pause", "sort", "SLEEP", "withinMs", 0)).ok();
+    waits(task, Map.of("id", "pause", "sort", "SIGNAL", "signal", "go")).is(422, "id_reused");
+    starts(task, "pause", "one").is(422, "id_reused");
+    starts(task, "count", "one").ok();
+    starts(task, "count", "one", "two").is(422, "id_reused");
+    waits(task, Map.of("id", "count", "sort", "CHILDREN", "started", List.of("count")))
+        .is(422, "id_reused");
+    assertThat(status(task).state()).isEqualTo(JobState.RUNNING);
+  }
+
+  @Test
+  void what_cannot_be_asked_for_is_refused_and_changes_nothing() {
+    JsonNode task = task();
+    waits(task, Map.of("id", "x", "sort", "SLEEP")).is(422, "missing_field");
+    waits(task, Map.of("id", "x", "sort", "SLEEP", "withinMs", -1)).is(422, "bad_delay");
+    waits(task, Map.of("id", "x\ny", "sort", "SLEEP", "withinMs", 1)).is(422, "bad_name");
+    waits(task, Map.of("id", "x", "sort", "DREAM")).is(422, "invalid_value");
+    waits(task, Map.of("id", "x", "sort", "CHILDREN", "started", List.of())).is(422, "bad_limit");
+    callback(task, "wait", Map.of("attempt", 1)).is(422, "missing_field");
+    callback(task, "wait", Map.of("attempt", 2, "wait", CONTRACT)).is(403, "token_scope");
+    callback(
+            task,
+            "children",
+            Map.of(
+                "attempt",
+                1,
+                "startedAs",
+                "count",
+                "jobs",
+                Collections.nCopies(1_001, Map.of("kind", "k"))))
+        .is(422, "invalid_value");
+    String own = JobId.next().toString();
+    callback(
+            task,
+            "children",
+            Map.of(
+                "attempt",
+                1,
+                "startedAs",
+                "count",
+                "jobs",
+                List.of(Map.of("kind", "count-words", "id", own))))
+        .is(422, "invalid_value");
+    callback(
+            task,
+            "children",
+            Map.of(
+                "attempt",
+                1,
+                "startedAs",
+                "count",
+                "jobs",
+                List.of(Map.of("kind", "count-words", "uniqueKey", "k"))))
+        .is(422, "bad_unique");
+    assertThat(status(task).state()).isEqualTo(JobState.RUNNING);
+    assertThat(holdfast.queries().steps(id(task))).isEmpty();
+  }
+
+  @Test
+  void an_attempt_that_lost_its_task_waits_for_nothing_and_starts_nothing() {
+    JsonNode first = task();
+    waits(first, Map.of("id", "pause", "sort", "SLEEP", "withinMs", 0)).ok();
+    starts(first, "count", "one").ok();
+    db.expireLease(id(first).value());
+    holdfast.store().maintenance().reap(Duration.ZERO);
+    for (int i = 0; i < 2; i++) {
+      assertThat(leased()).isNotNull();
+    }
+    waits(first, CONTRACT).is(409, "attempt_mismatch");
+    waits(first, Map.of("id", "pause", "sort", "SLEEP", "withinMs", 0)).is(409, "attempt_mismatch");
+    starts(first, "count", "one").is(409, "attempt_mismatch");
+    starts(first, "others", "one").is(409, "attempt_mismatch");
+    callback(first, "children/ends", Map.of("attempt", 1, "jobs", List.of(JobId.next().toString())))
+        .is(409, "attempt_mismatch");
+  }
+}
