@@ -96,7 +96,8 @@ class HeartbeatTest extends LibraryTest {
                   }
                 }));
     until(holding);
-    // The worker's own statements come and go between its two that stay, of leases and notifications.
+    // The worker's own statements come and go between its two that stay, of leases and
+    // notifications.
     until(() -> small.getHikariPoolMXBean().getIdleConnections() == 0);
     jobs.forEach(id -> untilHeartbeats(id, 5));
     goOn.countDown();

@@ -41,8 +41,8 @@ final class AttemptSteps implements JobSteps {
 
   private final Lease lease;
 
-  /** No attempt has left steps, and no operator has asked for anything before it was claimed. */
-  private final boolean isNew;
+  /** Whether an operator may have asked for something before the job was claimed. */
+  private final boolean mayHaveCommand;
 
   private final AttemptServices services;
   private final Journal journal;
@@ -59,7 +59,7 @@ final class AttemptSteps implements JobSteps {
 
   AttemptSteps(LeasedJob job, AttemptServices services, Journal journal) {
     this.lease = job.lease();
-    this.isNew = lease.attempt() == 1 && !job.mayHaveCommand();
+    this.mayHaveCommand = job.mayHaveCommand();
     this.services = services;
     this.journal =
         new Journal(
@@ -169,7 +169,7 @@ final class AttemptSteps implements JobSteps {
 
   private StepStatus status(String id) {
     synchronized (loading) {
-      if (loop == null && isNew) {
+      if (loop == null && lease.attempt() == 1 && !mayHaveCommand) {
         keep(List.of());
       } else if (loop == null) {
         load();
@@ -214,12 +214,15 @@ final class AttemptSteps implements JobSteps {
 
   void load() {
     synchronized (loading) {
-      // What operators asked before the attempt began must hold up its first step, too.
-      Duration time = services.options().timings().lease();
-      services
-          .source()
-          .ask(it -> it.heartbeat(List.of(lease), time))
-          .forEach(result -> commands.onCommand(result.pendingCommand()));
+      // What operators asked before the attempt began must hold up its first step, too. Heartbeats
+      // have one connection, so thousands of jobs that go on at once must not each need one.
+      if (mayHaveCommand || loop != null) {
+        Duration time = services.options().timings().lease();
+        services
+            .source()
+            .ask(it -> it.heartbeat(List.of(lease), time))
+            .forEach(result -> commands.onCommand(result.pendingCommand()));
+      }
       keep(services.source().ask(it -> it.steps(lease)));
     }
   }
