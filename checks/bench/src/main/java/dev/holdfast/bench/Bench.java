@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
     description = "Measure Holdfast beside its peers and plain SQL on one PostgreSQL.",
     footer = {
       "",
-      "Trials: single bulk drain drain-1ms pickup flow, steps, waits, and of Holdfast alone:",
+      "Trials: single bulk drain drain-1ms pickup flow, steps, waits, wake-up, and of Holdfast alone:",
       "finished snapshot heartbeat recovery processes memory keys page; only by --only:",
       "paint (with Chromium)",
       "",
@@ -173,6 +173,12 @@ public final class Bench implements Callable<Integer> {
       if (wants("waits")) {
         waits(holdfast, server);
       }
+      if (wants("wake-up")) {
+        HoldfastWaits own = new HoldfastWaits(holdfast);
+        for (int round = 1 - warmUp; round <= rounds; round++) {
+          say("wake-up", own.name(), round, own.wakeUps());
+        }
+      }
       Map<String, Callable<List<Sample>>> own = new LinkedHashMap<>();
       own.putAll(new OwnTrials(holdfast, meter, jobs, finished).all());
       own.putAll(new KeyTrials(holdfast, meter, jobs).all());
@@ -257,9 +263,6 @@ public final class Bench implements Callable<Integer> {
       }
     } finally {
       all.forEach(WaitTrials.Waiting::close);
-    }
-    for (int round = 1; round <= rounds; round++) {
-      say("waits", own.name(), round, own.wakeUps());
     }
   }
 

@@ -45,6 +45,7 @@ import dev.holdfast.queue.health.HandledKinds;
 import dev.holdfast.queue.history.ReadHistory;
 import dev.holdfast.queue.history.RecentTallies;
 import dev.holdfast.queue.jdbc.Database;
+import dev.holdfast.queue.jdbc.GroupCommit;
 import dev.holdfast.queue.read.Artifacts;
 import dev.holdfast.queue.read.ChangedJobs;
 import dev.holdfast.queue.read.Count;
@@ -74,9 +75,14 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads jobs: find, list, search, count, their timelines, steps and logs, and what changed. */
 public final class Queries {
+  /** So many statements at once. */
+  private static final int READING_STEPS = 2;
+
   private final Database database;
   private final MaterializedJobs materialized;
   private final RecentTallies recentTallies = new RecentTallies();
+  private final GroupCommit<JobId, List<StepStatus>> readingSteps =
+      new GroupCommit<>(READING_STEPS, this::steps);
 
   Queries(Database database) {
     this.database = database;
@@ -190,9 +196,16 @@ public final class Queries {
     return database.run("artifacts", connection -> Artifacts.of(connection, job));
   }
 
-  /** The steps of a job, in their order, with their checkpoints. */
+  /**
+   * The steps of a job, in their order, with their checkpoints. Shares a statement with others that
+   * ask at the same moment, as thousands of attempts do whose waits are over together.
+   */
   public List<StepStatus> steps(JobId job) {
-    return database.run("steps", connection -> Steps.of(connection, job));
+    return readingSteps.ask(job);
+  }
+
+  private List<List<StepStatus>> steps(List<JobId> jobs) {
+    return database.run("steps", connection -> Steps.of(connection, jobs));
   }
 
   /** The steps of a job without their checkpoints. */

@@ -15,7 +15,11 @@ import dev.holdfast.queue.sql.WaitEnds;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** Reads how the steps of jobs got on, and ends those that were left running. */
@@ -40,7 +44,7 @@ public final class Steps {
 
   private static final String LIST =
       """
-      SELECT step_id, step_index, state, attempt, resets, ${checkpoint} AS checkpoint,
+      SELECT job_id, step_id, step_index, state, attempt, resets, ${checkpoint} AS checkpoint,
              length(patch) AS patch_bytes, started_at, finished_at, ${failure} AS failure,
              ${ended}
         FROM holdfast.step s
@@ -61,7 +65,7 @@ public final class Steps {
         which);
   }
 
-  private static final Sql OF_JOB = list("checkpoint", FAILURE, "job_id = :job");
+  private static final Sql OF_JOBS = list("checkpoint", FAILURE, "job_id = ANY (:jobs::uuid[])");
 
   private static final Sql ONE = list("checkpoint", FAILURE, "job_id = :job AND step_id = :step");
 
@@ -124,8 +128,16 @@ public final class Steps {
 
   private Steps() {}
 
-  public static List<StepStatus> of(Connection connection, JobId job) throws SQLException {
-    return OF_JOB.on(connection).set("job", job).list(Steps::status);
+  /** The steps of each of these jobs, in their order. */
+  public static List<List<StepStatus>> of(Connection connection, List<JobId> jobs)
+      throws SQLException {
+    Map<JobId, List<StepStatus>> steps = new HashMap<>();
+    jobs.forEach(job -> steps.put(job, new ArrayList<>()));
+    OF_JOBS
+        .on(connection)
+        .array("jobs", "uuid", List.copyOf(steps.keySet()), job -> job)
+        .list(row -> Objects.requireNonNull(steps.get(Rows.id(row, "job_id"))).add(status(row)));
+    return jobs.stream().map(job -> Objects.requireNonNull(steps.get(job))).toList();
   }
 
   public static List<StepStatus> overview(Connection connection, JobId job) throws SQLException {
