@@ -14,8 +14,12 @@ import dev.holdfast.queue.sql.Transition;
 final class WakeSql {
   private static final Transition WOKEN = Transition.from(JobState.WAITING).to(JobState.PENDING);
 
-  /** That a job still waits. */
-  static final String IS_WAITING = WOKEN.isFrom("j") + " AND j.wait_sort IS NOT NULL";
+  /**
+   * That a job still waits, for rows that are found by their ids or by the time of their waits. Not
+   * by state or sort: the planner would take one of the partial indexes of all that wait for it,
+   * and compare each of these with each row of a batch.
+   */
+  static final String IS_WAITING = "j.wait IS NOT NULL";
 
   /**
    * Keeps what a wait has brought, as a step that is done.
