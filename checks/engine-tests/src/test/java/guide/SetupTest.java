@@ -1,12 +1,16 @@
 package guide;
 
+import static dev.holdfast.testkit.Soon.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.holdfast.Holdfast;
 import dev.holdfast.JacksonCodec;
 import dev.holdfast.KindProvider;
+import dev.holdfast.ReconnectingDataSource;
 import dev.holdfast.WorkerBuilder;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -17,12 +21,15 @@ import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.testkit.Durable;
+import dev.holdfast.testkit.Eventually;
+import dev.holdfast.testkit.FaultProxy;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** Testing, the schema, the codec and providers of handlers. */
 @Durable
@@ -57,6 +64,32 @@ class SetupTest extends Guide {
       // endregion
       library.check();
       assertThat(Migrations.apply(dataSource, false).applied()).isZero();
+    }
+  }
+
+  @Test
+  void a_pool_tries_to_connect_at_short_intervals_however_long_an_outage_lasts() throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(db)) {
+      PGSimpleDataSource driver = new PGSimpleDataSource();
+      driver.setURL(proxy.url(db));
+      driver.setUser(db.user());
+      driver.setPassword(db.password());
+      // region reconnecting
+      HikariConfig config = new HikariConfig();
+      config.setDataSource(ReconnectingDataSource.of(driver)); // driver: a PGSimpleDataSource
+      config.setMaximumPoolSize(10);
+      // endregion
+      config.setConnectionTimeout(SOON.toMillis());
+      try (HikariDataSource pool = new HikariDataSource(config);
+          Holdfast library = Holdfast.on(pool)) {
+        library.check();
+        proxy.turnAway();
+        pool.getHikariPoolMXBean().softEvictConnections();
+        // HikariCP alone, whose pauses become five seconds long, needs four minutes for so many.
+        Eventually.until(() -> proxy.turnedAway() >= 40);
+        proxy.mend();
+        library.check();
+      }
     }
   }
 

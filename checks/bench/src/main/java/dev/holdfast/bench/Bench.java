@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
     description = "Measure Holdfast beside its peers and plain SQL on one PostgreSQL.",
     footer = {
       "",
-      "Trials: single bulk drain drain-1ms pickup flow, steps, waits, wake-up, and of Holdfast alone:",
+      "Trials: single bulk drain drain-1ms pickup flow cold, steps, waits, wake-up, and of Holdfast alone:",
       "finished snapshot heartbeat recovery processes memory keys page; only by --only:",
       "paint (with Chromium)",
       "",
@@ -182,6 +182,7 @@ public final class Bench implements Callable<Integer> {
       Map<String, Callable<List<Sample>>> own = new LinkedHashMap<>();
       own.putAll(new OwnTrials(holdfast, meter, jobs, finished).all());
       own.putAll(new KeyTrials(holdfast, meter, jobs).all());
+      own.putAll(new AgeTrials(server).all());
       own.putAll(new HttpTrials(holdfast, meter).all());
       own.putAll(new PageTrials(holdfast, filled).all());
       if (only != null) { // needs Chromium
@@ -208,6 +209,7 @@ public final class Bench implements Callable<Integer> {
     all.put("drain", trials::drain);
     all.put("drain-1ms", trials::drainSlow);
     all.put("flow", trials::flow);
+    all.put("cold", trials::cold);
     all.put("pickup", trials::pickUp);
     for (Map.Entry<String, Trials.Trial> trial : all.entrySet()) {
       if (!wants(trial.getKey())) {

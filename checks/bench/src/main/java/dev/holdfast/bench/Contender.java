@@ -1,6 +1,7 @@
 package dev.holdfast.bench;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
@@ -42,6 +43,11 @@ interface Contender extends AutoCloseable {
    * ran} with the number of each when it has run.
    */
   AutoCloseable work(int concurrency, int millis, IntConsumer ran) throws Exception;
+
+  /** Starts a process that runs jobs until it is closed; empty where there is none. */
+  default Optional<AutoCloseable> process(int concurrency) throws Exception {
+    return Optional.empty();
+  }
 
   /** From the call that enqueues to the handler's first line, in milliseconds, job by job. */
   default double[] pickUp(int count) throws Exception {

@@ -8,9 +8,11 @@ import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.schema.Migrations;
 import dev.holdfast.server.HoldfastServer;
 import dev.holdfast.server.config.ServerOptions;
+import java.io.IOException;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntConsumer;
 
 /** Holdfast as a service embeds it: leases, fencing, history and timeline. */
@@ -84,6 +86,11 @@ final class HoldfastContender implements Contender {
               return null;
             })
         .start();
+  }
+
+  @Override
+  public Optional<AutoCloseable> process(int concurrency) throws IOException {
+    return Optional.of(Child.start(target, concurrency, 0));
   }
 
   @Override

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -32,6 +33,9 @@ final class Peer implements Contender {
   private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
   private final String name;
+  private final List<String> command;
+  private final Path folder;
+  private final Target target;
   private final Process process;
   private final BufferedWriter requests;
   private final AtomicLong ids = new AtomicLong();
@@ -45,6 +49,9 @@ final class Peer implements Contender {
   Peer(String name, List<String> command, Path folder, Target target)
       throws IOException, InterruptedException {
     this.name = name;
+    this.command = command;
+    this.folder = folder;
+    this.target = target;
     List<String> all = new ArrayList<>(command);
     all.add(url(target));
     this.process =
@@ -162,6 +169,17 @@ final class Peer implements Contender {
     listener = ran;
     var unused = ask("work", Map.of("concurrency", concurrency, "millis", millis));
     return () -> tell("stop");
+  }
+
+  @Override
+  public Optional<AutoCloseable> process(int concurrency) throws Exception {
+    Peer process = new Peer(name, command, folder, target);
+    AutoCloseable working = process.work(concurrency, 0, number -> {});
+    return Optional.of(
+        () -> {
+          working.close();
+          process.close();
+        });
   }
 
   @Override

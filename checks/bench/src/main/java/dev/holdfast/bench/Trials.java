@@ -3,6 +3,7 @@ package dev.holdfast.bench;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -85,6 +86,28 @@ final class Trials {
                         contender.enqueue(producer * own + done, Math.min(100, own - done));
                       }
                     })));
+  }
+
+  /** From the start of a process to the last of the jobs that are there, its start-up included. */
+  List<Sample> cold(Contender contender) throws Exception {
+    contender.clear();
+    int count = share(contender);
+    contender.enqueue(0, count);
+    long start = System.nanoTime();
+    Optional<AutoCloseable> process = contender.process(CONCURRENCY);
+    if (process.isEmpty()) {
+      return List.of();
+    }
+    try {
+      while (!contender.isEmpty()) {
+        sleep(20);
+      }
+      double seconds = (System.nanoTime() - start) / 1e9;
+      contender.verify(count);
+      return List.of(Sample.of("cold", contender.name(), "jobs/s", count / seconds));
+    } finally {
+      process.get().close();
+    }
   }
 
   /** What happens while a worker runs. */
