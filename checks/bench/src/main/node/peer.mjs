@@ -1,12 +1,14 @@
 // A queue for Node, driven by the benchmark: one request a line on standard input, one answer a line on standard output.
-// node peer.mjs <graphile-worker | graphile-batched | pg-boss> <database URL>
+// node peer.mjs <graphile-worker | graphile-batched | graphile-batched-N | pg-boss | pg-boss-N> <database URL>
+// N is the number of runners in this process, or of loops that fetch; without it, what was fastest on two cores.
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 const BULK = 1000;
 const FILLER = 'x'.repeat(150);
-const [, , name, connectionString] = process.argv;
+const [, , fullName, connectionString] = process.argv;
+const [, name, several] = /^(.*?)(?:-(\d))?$/.exec(fullName);
 
 const payload = (n) => ({ n, filler: FILLER });
 const say = (message) => process.stdout.write(JSON.stringify(message) + '\n');
@@ -24,7 +26,7 @@ function ran(n) {
   if (finished.length >= BULK) tell();
 }
 
-async function graphileWorker(batched) {
+async function graphileWorker(batched, runners) {
   const { run, makeWorkerUtils, Logger } = await import('graphile-worker');
   const logger = new Logger(() => () => {});
   const pool = new pg.Pool({ connectionString, max: 20 });
@@ -37,7 +39,7 @@ async function graphileWorker(batched) {
     add: (n) => utils.addJob('noop', payload(n)),
     addAll: (all) => utils.addJobs(all.map((n) => ({ identifier: 'noop', payload: payload(n) }))),
     async work(concurrency, handle) {
-      const runner = await run({
+      const options = {
         pgPool: pool,
         logger,
         noHandleSignals: true,
@@ -46,13 +48,14 @@ async function graphileWorker(batched) {
         preset: batched
           ? { worker: { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 } }
           : {},
-      });
-      return () => runner.stop();
+      };
+      const all = await Promise.all(Array.from({ length: concurrency > 10 ? runners : 1 }, () => run(options)));
+      return () => Promise.all(all.map((runner) => runner.stop()));
     },
   };
 }
 
-async function pgBoss() {
+async function pgBoss(fetching) {
   const { PgBoss } = await import('pg-boss');
   const boss = new PgBoss({ connectionString, max: 10, schedule: false, supervise: false, useListenNotify: true });
   boss.on('error', (trouble) => console.error(trouble));
@@ -65,7 +68,7 @@ async function pgBoss() {
     clear: () => boss.deleteAllJobs('noop'),
     add: (n) => boss.send('noop', payload(n)),
     addAll: (all) => boss.insert('noop', all.map((n) => ({ data: payload(n) }))),
-    /** Four that fetch batches of 500, the fastest way; in an idle system, workers that are notified. */
+    /** Loops that fetch batches of 500, the fastest way; in an idle system, workers that are notified. */
     async work(concurrency, handle) {
       if (concurrency <= 10) {
         await boss.work('noop', { batchSize: concurrency }, async (jobs) => {
@@ -74,7 +77,7 @@ async function pgBoss() {
         return () => boss.offWork('noop');
       }
       let stopped = false;
-      const fetchers = Array.from({ length: 4 }, async () => {
+      const fetchers = Array.from({ length: fetching }, async () => {
         while (!stopped) {
           const jobs = await boss.fetch('noop', { batchSize: Math.min(500, concurrency) });
           if (jobs.length === 0) {
@@ -93,7 +96,9 @@ async function pgBoss() {
   };
 }
 
-const queue = name === 'pg-boss' ? await pgBoss() : await graphileWorker(name === 'graphile-batched');
+const batched = name === 'graphile-batched';
+const queue =
+  name === 'pg-boss' ? await pgBoss(Number(several ?? 4)) : await graphileWorker(batched, Number(several ?? (batched ? 2 : 1)));
 let stopWorking = async () => {};
 
 const operations = {

@@ -26,14 +26,15 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** The first minutes of a database, what they leave on the disk, and the end of an outage. */
 final class AgeTrials {
   private static final Duration SLICE = Duration.ofSeconds(10);
-  private static final int SLICES = 30;
   private static final int DEPTH = 4_000;
   private static final int RESTARTS = 5;
 
   private final Target server;
+  private final int slices;
 
-  AgeTrials(Target server) {
+  AgeTrials(Target server, int minutes) {
     this.server = server;
+    this.slices = Math.toIntExact(Duration.ofMinutes(minutes).dividedBy(SLICE));
   }
 
   Map<String, Callable<List<Sample>>> all() {
@@ -56,8 +57,8 @@ final class AgeTrials {
     try {
       AtomicInteger enqueued = new AtomicInteger();
       AtomicInteger ran = new AtomicInteger();
-      long end = System.nanoTime() + SLICE.toNanos() * SLICES;
-      double[] rates = new double[SLICES];
+      long end = System.nanoTime() + SLICE.toNanos() * slices;
+      double[] rates = new double[slices];
       AutoCloseable worker = fresh.work(128, 1, number -> ran.incrementAndGet());
       try {
         Thread producers =
@@ -72,7 +73,7 @@ final class AgeTrials {
                     });
         long from = System.nanoTime();
         int before = 0;
-        for (int slice = 0; slice < SLICES; slice++) {
+        for (int slice = 0; slice < slices; slice++) {
           long until = from + SLICE.toNanos() * (slice + 1);
           TimeUnit.NANOSECONDS.sleep(until - System.nanoTime());
           int now = ran.get();
@@ -95,7 +96,7 @@ final class AgeTrials {
       double bytes = target.count("SELECT pg_total_relation_size('holdfast.job')") / (double) jobs;
       double[] sorted = rates.clone();
       Arrays.sort(sorted);
-      double median = (sorted[SLICES / 2 - 1] + sorted[SLICES / 2]) / 2;
+      double median = (sorted[slices / 2 - 1] + sorted[slices / 2]) / 2;
       return List.of(
           of("first minutes, median", "jobs/s", median),
           of("slowest ten seconds", "jobs/s", sorted[0]),

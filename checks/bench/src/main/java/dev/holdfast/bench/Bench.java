@@ -28,7 +28,8 @@ import picocli.CommandLine.Option;
       "paint (with Chromium)",
       "",
       "Queues: plain db-scheduler jobrunr, graphile-worker graphile-batched pg-boss (with npm),",
-      "river (with go), dbos (steps waits)"
+      "river (with go), dbos (steps waits); graphile-batched-3 has three runners, pg-boss-8",
+      "eight that fetch"
     })
 public final class Bench implements Callable<Integer> {
   @Option(names = "--rounds", paramLabel = "N", description = "how often each is run (default: 3)")
@@ -56,6 +57,12 @@ public final class Bench implements Callable<Integer> {
       paramLabel = "N",
       description = "jobs in the table where the page is asked for (default: 1000000)")
   int filled = 1_000_000;
+
+  @Option(
+      names = "--minutes",
+      paramLabel = "N",
+      description = "how long the first minutes of a database are (default: 5)")
+  int minutes = 5;
 
   @Option(names = "--only", split = ",", paramLabel = "TRIAL", description = "these trials")
   @Nullable List<String> only;
@@ -165,7 +172,7 @@ public final class Bench implements Callable<Integer> {
       if (wantsQueue("jobrunr")) {
         contenders.add(new JobRunrContender(server.fresh("holdfast_bench_jobrunr")));
       }
-      contenders.addAll(peers.start(this::wantsQueue));
+      contenders.addAll(peers.start(queues));
       shared(trials, contenders);
       if (wants("steps")) {
         steps(new StepTrials(meter, holdfast), holdfast, server);
@@ -182,7 +189,7 @@ public final class Bench implements Callable<Integer> {
       Map<String, Callable<List<Sample>>> own = new LinkedHashMap<>();
       own.putAll(new OwnTrials(holdfast, meter, jobs, finished).all());
       own.putAll(new KeyTrials(holdfast, meter, jobs).all());
-      own.putAll(new AgeTrials(server).all());
+      own.putAll(new AgeTrials(server, minutes).all());
       own.putAll(new HttpTrials(holdfast, meter).all());
       own.putAll(new PageTrials(holdfast, filled).all());
       if (only != null) { // needs Chromium

@@ -8,12 +8,17 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Queues in other languages, installed when they are wanted; those that cannot be are left out. */
 final class Peers {
   private static final List<String> NODE =
       List.of("graphile-batched", "graphile-worker", "pg-boss");
+
+  /** With a number behind the name: so many runners, or so many that fetch. */
+  private static final Pattern OTHERWISE = Pattern.compile("(graphile-batched|pg-boss)-[1-9]");
+
   private static final String RIVER = "river";
 
   private final Path sources;
@@ -31,9 +36,17 @@ final class Peers {
     this.server = server;
   }
 
-  List<Contender> start(Predicate<String> wanted) throws Exception {
+  /**
+   * @param named what was asked for by name; null for all
+   */
+  List<Contender> start(@Nullable List<String> named) throws Exception {
     List<Contender> peers = new ArrayList<>();
-    List<String> node = NODE.stream().filter(wanted).toList();
+    List<String> node =
+        named == null
+            ? NODE
+            : named.stream()
+                .filter(name -> NODE.contains(name) || OTHERWISE.matcher(name).matches())
+                .toList();
     if (!node.isEmpty()) {
       Path folder = copy("node", "package.json", "peer.mjs");
       if (run(
@@ -45,7 +58,7 @@ final class Peers {
         leftOut.addAll(node);
       }
     }
-    if (wanted.test(RIVER)) {
+    if (named == null || named.contains(RIVER)) {
       Path folder = copy("go", "go.mod", "main.go");
       if (run(folder, "go", "mod", "tidy") && run(folder, "go", "build", "-o", "peer", ".")) {
         add(peers, RIVER, List.of(folder.resolve("peer").toString()), folder);
