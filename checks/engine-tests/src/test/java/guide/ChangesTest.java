@@ -286,16 +286,37 @@ class ChangesTest {
   }
 
   @Test
-  void a_step_that_had_no_result_is_null_for_jobs_that_have_done_it() {
-    JobId job =
+  void a_result_of_a_step_that_had_none_is_refused_and_one_that_was_null_is_null() {
+    JobId without =
         begun(
             (payload, context) -> {
               step(context, "total");
               context.sleep("pause", DAY);
               return null;
             });
-    goesOn(job, reading(Total.class));
-    assertThat(holdfast.result(job, String.class)).contains("null");
+    passing(DAY, reading(Total.class));
+    assertThat(failure(without).category()).isEqualTo(FailureCategory.DATA_QUALITY);
+    assertThat(failure(without).message()).contains("'total'").contains("it had no result");
+    JobId none = withNull();
+    goesOn(none, reading(Total.class));
+    assertThat(holdfast.result(none, String.class)).contains("null");
+    JobId noLonger = withResult(new Total(42));
+    goesOn(
+        noLonger,
+        (payload, context) -> {
+          step(context, "total");
+          context.sleep("pause", DAY);
+          return null;
+        });
+  }
+
+  private JobId withNull() {
+    return begun(
+        (payload, context) -> {
+          Object unused = context.step("total", Total.class, () -> null);
+          context.sleep("pause", DAY);
+          return null;
+        });
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.holdfast;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.Publication;
@@ -36,8 +37,9 @@ final class SlowClaims implements JobSource {
   }
 
   @Override
-  public synchronized Claimed claim(String queue, int most, String worker, Timings timings) {
-    Claimed claimed = source.claim(queue, most, worker, timings);
+  public synchronized Claimed claim(
+      String queue, int most, String worker, Timings timings, List<KindVersion> versions) {
+    Claimed claimed = source.claim(queue, most, worker, timings, versions);
     if (!claimed.jobs().isEmpty() && !happened) {
       happened = true;
       try {

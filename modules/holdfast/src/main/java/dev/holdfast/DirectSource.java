@@ -8,6 +8,7 @@ import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Patch;
@@ -50,12 +51,14 @@ final class DirectSource implements JobSource {
   }
 
   @Override
-  public Claimed claim(String queueName, int most, String worker, Timings timings) {
+  public Claimed claim(
+      String queueName, int most, String worker, Timings timings, List<KindVersion> versions) {
     return translated(
         () ->
             jobs.claim(
                 new ClaimRequest(queueName, most, worker, timings.lease())
                     .cancelGrace(timings.cancelGrace())
+                    .versions(versions)
                     .inBatches()));
   }
 

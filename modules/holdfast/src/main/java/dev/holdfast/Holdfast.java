@@ -156,11 +156,17 @@ public final class Holdfast implements AutoCloseable {
    * The same to the job of this kind that holds a unique key, of the tenant of jobs without one.
    */
   public SignalToJob.Answer signal(String kind, String uniqueKey, String name, Object payload) {
-    return store
-        .queries()
-        .holderOf(uniqueKey, kind, Tenant.of(Job.DEFAULT_OWNER))
-        .map(job -> signal(job, name, payload))
-        .orElse(SignalToJob.Answer.NO_SUCH_JOB);
+    SignalToJob signal = new SignalToJob(name, codec.encode(payload), null, "");
+    Tenant tenant = Tenant.of(Job.DEFAULT_OWNER);
+    Connection joined = transaction.connection();
+    try {
+      return (joined == null
+              ? store.jobs().signal(kind, uniqueKey, signal, tenant)
+              : store.jobs().signal(joined, kind, uniqueKey, signal, tenant))
+          .answer();
+    } catch (SQLException e) {
+      throw SqlErrors.inCallersTransaction("signal", e);
+    }
   }
 
   /**

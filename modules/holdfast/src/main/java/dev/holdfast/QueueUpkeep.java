@@ -2,11 +2,13 @@ package dev.holdfast;
 
 import static dev.holdfast.SourceErrors.translated;
 
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.queue.JobStore;
 import dev.holdfast.queue.Maintenance;
 import dev.holdfast.queue.recover.ReapResult;
 import dev.holdfast.worker.config.WorkerOptions;
+import dev.holdfast.worker.handler.Kind;
 import dev.holdfast.worker.maintenance.Periodic;
 import dev.holdfast.worker.maintenance.Reaper;
 import dev.holdfast.worker.source.Loop;
@@ -16,7 +18,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -46,15 +47,21 @@ final class QueueUpkeep implements Reaper.Verbs {
   }
 
   /** Of a worker with handlers for these kinds. */
-  List<Periodic> ofWorker(WorkerOptions options, Set<String> kinds, Metrics metrics) {
+  List<Periodic> ofWorker(WorkerOptions options, List<Kind<?>> kinds, Metrics metrics) {
     Timings timings = options.timings();
+    List<String> names = kinds.stream().map(Kind::name).distinct().toList();
+    List<KindVersion> versions =
+        kinds.stream()
+            .filter(kind -> kind.version() > 0)
+            .map(kind -> new KindVersion(kind.name(), kind.version()))
+            .toList();
     List<Periodic> tasks = new ArrayList<>();
     tasks.add(
         task(
             "announce",
             timings.sweep(),
             () -> {
-              store.jobs().announce(options.queues(), kinds);
+              store.jobs().announce(options.queues(), names, versions);
               return ANNOUNCE;
             }));
     tasks.addAll(tasks(new Reaper(this, timings, metrics, nanos), timings));

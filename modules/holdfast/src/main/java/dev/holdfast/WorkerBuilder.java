@@ -27,9 +27,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -47,7 +45,7 @@ public final class WorkerBuilder {
   private final @Nullable QueueUpkeep upkeep;
   private final Codec codec;
   private final List<String> queues;
-  private final Map<String, Kind<?>> kinds = new LinkedHashMap<>();
+  private final List<Kind<?>> kinds = new ArrayList<>();
   private final List<JobListener> listeners = new ArrayList<>();
   private final List<Middleware> middleware = new ArrayList<>();
   private String component;
@@ -104,15 +102,35 @@ public final class WorkerBuilder {
     return handle(Kind.of(kind, payload, handler).retry(retry));
   }
 
-  /** A kind with all that it declares. A second handler of a kind is refused. */
+  /**
+   * A kind with all that it declares. A second handler of a kind is refused, unless each has a
+   * {@link Kind#version(int) version} of its own.
+   */
   public WorkerBuilder handle(Kind<?> kind) {
-    if (kinds.putIfAbsent(kind.name(), kind) != null) {
-      throw new IllegalArgumentException(
-          "kind '"
-              + kind.name()
-              + "' has two handlers: register one of them, or give the other its own kind");
+    int highest = 0;
+    for (Kind<?> other : kinds) {
+      if (other.name().equals(kind.name())) {
+        if (other.version() == kind.version()) {
+          throw new IllegalArgumentException(
+              kind.version() == 0
+                  ? "kind '%s' has two handlers: register one of them, or give the other its own kind"
+                      .formatted(kind.name())
+                  : "version %d of kind '%s' has two handlers: register one of them"
+                      .formatted(kind.version(), kind.name()));
+        }
+        if (other.version() == 0 || kind.version() == 0) {
+          throw new IllegalArgumentException(
+              "kind '%s' has a handler with a version and one without: give each a version"
+                  .formatted(kind.name()));
+        }
+        highest = Math.max(highest, other.version());
+      }
     }
-    declared.accept(kind);
+    kinds.add(kind);
+    // What is enqueued now will be run by the highest version.
+    if (kind.version() >= highest) {
+      declared.accept(kind);
+    }
     return this;
   }
 
@@ -276,10 +294,9 @@ public final class WorkerBuilder {
     }
     from.check(queues, listens);
     List<Kind<?>> wrapped = new ArrayList<>();
-    kinds.values().forEach(kind -> wrapped.add(wrapped(kind)));
+    kinds.forEach(kind -> wrapped.add(wrapped(kind)));
     Metrics counted = metrics == null ? new Metrics() : metrics;
-    List<Periodic> tasks =
-        upkeep == null ? List.of() : upkeep.ofWorker(options, kinds.keySet(), counted);
+    List<Periodic> tasks = upkeep == null ? List.of() : upkeep.ofWorker(options, kinds, counted);
     return new Worker(from, tasks, options, codec, wrapped, told, counted);
   }
 

@@ -86,6 +86,7 @@ class TransitionsTest {
   private static final Map<Verb, Set<JobState>> WRITES =
       Map.ofEntries(
           entry(Verb.REPORT, Set.of(RUNNING)),
+          entry(Verb.REPORT_A_VERSION, Set.of(RUNNING)),
           entry(Verb.LOG, Set.of(RUNNING)),
           entry(Verb.PUBLISH, Set.of(RUNNING)),
           entry(Verb.START_CHILDREN, Set.of(RUNNING)),
@@ -133,7 +134,7 @@ class TransitionsTest {
     Subject subject = Subject.in(state, store, db);
     assertThat(store.queries().find(subject.id()).orElseThrow().state()).isEqualTo(state);
     int attempt = store.queries().find(subject.id()).orElseThrow().attempt();
-    if (verb == Verb.SEND_BACK_TO_A_STEP) {
+    if (verb == Verb.SEND_BACK_TO_A_STEP || verb == Verb.FORK) {
       subject.hasStep("s1");
     }
     Map<String, @Nullable String> before = JobRows.ofOtherTables(db, subject.id());

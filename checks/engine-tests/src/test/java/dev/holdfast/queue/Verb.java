@@ -12,6 +12,7 @@ import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.JobEdit;
+import dev.holdfast.model.command.JobFork;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Role;
@@ -48,6 +49,12 @@ enum Verb {
     @Override
     void on(Subject job) {
       job.store().jobs().heartbeat(List.of(job.lease()), QueueFixture.LEASE);
+    }
+  },
+  REPORT_A_VERSION("report") {
+    @Override
+    void on(Subject job) {
+      job.store().jobs().report(List.of(new Report.Version(job.lease(), 1)));
     }
   },
   REPORT("report") {
@@ -369,6 +376,13 @@ enum Verb {
     void on(Subject job) {
       job.waitsFor("CHILDREN", "\"started\": [\"c\"], \"any\": false, \"failFast\": true");
       job.store().maintenance().promote();
+    }
+  },
+  FORK("fork") {
+    @Override
+    void on(Subject job) {
+      job.hasStep("s1");
+      job.store().jobs().fork(job.id(), new JobFork("s1", 1, null, null), "ada", Tenant.ANY);
     }
   },
   EDIT("edit") {

@@ -13,6 +13,7 @@ import dev.holdfast.queue.jdbc.DatabaseException;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.testkit.TestDatabase;
+import dev.holdfast.worker.handler.JobContext;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
@@ -171,6 +172,38 @@ class ConfigurationTest {
               JobId id = holdfast.enqueue(Job.of("tick").queue("b")).id();
               workers.drain();
               assertThat(holdfast.find(id).orElseThrow().state()).isEqualTo(JobState.SUCCEEDED);
+            });
+  }
+
+  @Configuration
+  static class TwoVersions {
+    @JobHandler(value = "versioned", version = 1)
+    String first(JobContext context) {
+      return context.await("go", String.class) + " by version 1";
+    }
+
+    @JobHandler(value = "versioned", version = 2)
+    String second(JobContext context) {
+      return context.await("go", String.class) + " by version 2";
+    }
+  }
+
+  @Test
+  void handlers_may_have_versions() {
+    application
+        .withUserConfiguration(TwoVersions.class)
+        .withPropertyValues("holdfast.worker.enabled=false")
+        .run(
+            context -> {
+              Holdfast holdfast = context.getBean(Holdfast.class);
+              HoldfastWorkers workers = context.getBean(HoldfastWorkers.class);
+              JobId job = holdfast.enqueue(Job.of("versioned")).id();
+              workers.drain();
+              assertThat(holdfast.find(job).orElseThrow().version()).isEqualTo(2);
+              database.sql("UPDATE holdfast.job SET version = 1");
+              assertThat(holdfast.signal(job, "go", "told")).isNotNull();
+              workers.drain();
+              assertThat(holdfast.result(job, String.class)).contains("told by version 1");
             });
   }
 

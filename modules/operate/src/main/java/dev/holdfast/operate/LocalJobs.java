@@ -15,6 +15,7 @@ import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.JobEdit;
+import dev.holdfast.model.command.JobFork;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
@@ -37,6 +38,7 @@ import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.model.wait.Decision;
 import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.queue.JobQueue;
@@ -55,7 +57,6 @@ import org.jspecify.annotations.Nullable;
 final class LocalJobs implements JobOperator {
   private static final int MOST_COUNTED = 10_000;
   private static final JobPage NO_PAGE = new JobPage(List.of(), null, null);
-  private static final JobDependencies NONE = new JobDependencies(List.of(), List.of());
 
   private final JobQueue jobs;
   private final Queries queries;
@@ -109,7 +110,7 @@ final class LocalJobs implements JobOperator {
         parts.contains(JobDetail.Part.ARTIFACTS) ? queries.artifacts(id) : List.of(),
         parts.contains(JobDetail.Part.DEPENDENCIES)
             ? queries.dependencies(id).only(each -> caller.sees(each.tenant()))
-            : NONE);
+            : JobDependencies.NONE);
   }
 
   private List<JobDetail.Reported> attempts(JobId job) {
@@ -232,7 +233,39 @@ final class LocalJobs implements JobOperator {
   @Override
   public boolean signal(JobId job, String name, Json payload, @Nullable String key) {
     SignalToJob signal = new SignalToJob(name, payload, key, caller.name());
-    return switch (jobs.signal(job, signal, caller.tenant())) {
+    return wasTold(job, jobs.signal(job, signal, caller.tenant()));
+  }
+
+  @Override
+  public Told signal(
+      String kind,
+      String uniqueKey,
+      @Nullable String tenant,
+      String name,
+      Json payload,
+      @Nullable String key) {
+    Limits.kind(kind);
+    Limits.key("uniqueKey", uniqueKey);
+    SignalToJob signal = new SignalToJob(name, payload, key, caller.name());
+    String whose =
+        tenant == null && caller.tenant().nameOrNull() == null ? Job.DEFAULT_OWNER : tenant;
+    // Another tenant's job is one that does not exist.
+    SignalToJob.Told told =
+        whose != null && !caller.sees(whose)
+            ? new SignalToJob.Told(null, SignalToJob.Answer.NO_SUCH_JOB)
+            : jobs.signal(
+                kind, uniqueKey, signal, whose == null ? caller.tenant() : Tenant.of(whose));
+    JobId job = told.job();
+    if (job == null) {
+      throw new OperatorException(
+          Reason.NOT_FOUND,
+          "no job of kind '%s' has the unique key '%s'".formatted(kind, uniqueKey));
+    }
+    return new Told(job, wasTold(job, told.answer()));
+  }
+
+  private boolean wasTold(JobId job, SignalToJob.Answer answer) {
+    return switch (answer) {
       case ACCEPTED -> false;
       case DUPLICATE -> true;
       case NO_SUCH_JOB -> throw OperatorException.noSuchJob(job);
@@ -246,6 +279,22 @@ final class LocalJobs implements JobOperator {
               Reason.MAILBOX_FULL,
               "%,d signals wait to be taken by the job: it takes no more"
                   .formatted(SignalToJob.MAILBOX));
+    };
+  }
+
+  @Override
+  public Forked fork(JobId job, JobFork fork) {
+    JobFork.Outcome outcome = jobs.fork(job, fork, caller.name(), caller.tenant());
+    return switch (outcome.answer()) {
+      case FORKED -> new Forked(outcome.jobs(), false);
+      case DUPLICATE -> new Forked(outcome.jobs(), true);
+      case NO_SUCH_JOB -> throw OperatorException.noSuchJob(job);
+      case NO_SUCH_STEP -> throw new OperatorException(Reason.NO_SUCH_STEP, fork.refusal(outcome));
+      case KEY_REUSED -> throw new OperatorException(Reason.KEY_REUSED, fork.refusal(outcome));
+      case CHILDREN_RUN, CHILDREN_GONE ->
+          throw new OperatorException(Reason.CHILDREN_NOT_THERE, fork.refusal(outcome));
+      case TOO_LARGE -> throw new OperatorException(Reason.FORK_TOO_LARGE, fork.refusal(outcome));
+      case NO_PAYLOAD -> throw new OperatorException(Reason.PAYLOAD_LOST, fork.refusal(outcome));
     };
   }
 

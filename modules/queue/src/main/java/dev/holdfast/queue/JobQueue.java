@@ -6,6 +6,7 @@ import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LogLines;
 import dev.holdfast.model.attempt.Publication;
@@ -16,6 +17,7 @@ import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.command.Deletion;
 import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.command.JobEdit;
+import dev.holdfast.model.command.JobFork;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Failure;
@@ -36,11 +38,13 @@ import dev.holdfast.queue.command.Cancel;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.command.Delete;
 import dev.holdfast.queue.command.Edit;
+import dev.holdfast.queue.command.Fork;
 import dev.holdfast.queue.command.LockJob;
 import dev.holdfast.queue.command.Retry;
 import dev.holdfast.queue.enqueue.Enqueue;
 import dev.holdfast.queue.enqueue.EnqueueIdempotent;
 import dev.holdfast.queue.health.HandledKinds;
+import dev.holdfast.queue.health.HandledVersions;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.GroupCommit;
 import dev.holdfast.queue.jdbc.JsonInput;
@@ -205,10 +209,19 @@ public final class JobQueue {
 
   /** Writes for which kinds a live worker of these queues has handlers; repeated now and then. */
   public void announce(Collection<String> queues, Collection<String> kinds) {
+    announce(queues, kinds, List.of());
+  }
+
+  /** The same, with the versions that it has of them, where they have any. */
+  public void announce(
+      Collection<String> queues, Collection<String> kinds, List<KindVersion> versions) {
     database.run(
         "announce",
         connection -> {
           HandledKinds.announce(connection, queues, kinds);
+          if (!versions.isEmpty()) {
+            HandledVersions.announce(connection, queues, versions);
+          }
           return true;
         });
   }
@@ -313,6 +326,38 @@ public final class JobQueue {
       QueueNotifier.sendWith(connection, List.of(sent.queue()));
     }
     return sent.answer();
+  }
+
+  /**
+   * Tells something to the job that holds a unique key: in a chain of jobs that continue each
+   * other, always to the last.
+   */
+  public SignalToJob.Told signal(String kind, String uniqueKey, SignalToJob signal, Tenant tenant) {
+    return database.transact(
+        "signal", connection -> signal(connection, kind, uniqueKey, signal, tenant));
+  }
+
+  /** The same in the caller's transaction. */
+  public SignalToJob.Told signal(
+      Connection connection, String kind, String uniqueKey, SignalToJob signal, Tenant tenant)
+      throws SQLException {
+    JobId last = null;
+    while (true) {
+      JobId holder = SendSignal.holder(connection, tenant, kind, uniqueKey).orElse(null);
+      if (holder == null || holder.equals(last)) {
+        // What held it has ended, and nothing has it now.
+        return new SignalToJob.Told(
+            last,
+            last == null ? SignalToJob.Answer.NO_SUCH_JOB : SignalToJob.Answer.ALREADY_TERMINAL);
+      }
+      SignalToJob.Answer answer = signal(connection, holder, signal, tenant);
+      if (answer != SignalToJob.Answer.ALREADY_TERMINAL
+          && answer != SignalToJob.Answer.NO_SUCH_JOB) {
+        return new SignalToJob.Told(holder, answer);
+      }
+      // It has ended since it was found; if it went on as another job, that has its key now.
+      last = holder;
+    }
   }
 
   /**
@@ -433,6 +478,27 @@ public final class JobQueue {
         "delete",
         connection -> LockJob.of(connection, job, tenant),
         connection -> Delete.one(connection, job, tenant));
+  }
+
+  /**
+   * Makes new jobs that go on from a step of this one; it stays as it is.
+   *
+   * @param by who asks for it
+   */
+  public JobFork.Outcome fork(JobId job, JobFork fork, String by, Tenant tenant) {
+    Fork.Forked forked =
+        materialized.changing(
+            "fork",
+            connection -> LockJob.of(connection, job, tenant),
+            connection ->
+                JsonInput.store(
+                    "fork",
+                    Refusal.PAYLOAD_NOT_JSON,
+                    () -> Fork.some(connection, job, fork, by, tenant)));
+    if (forked.queue() != null) {
+      notifier.send(List.of(forked.queue()));
+    }
+    return forked.outcome();
   }
 
   /** The jobs that were requeued. */

@@ -42,6 +42,7 @@ import dev.holdfast.queue.batch.BatchClaims;
 import dev.holdfast.queue.batch.MaterializedJobs;
 import dev.holdfast.queue.command.Commands;
 import dev.holdfast.queue.health.HandledKinds;
+import dev.holdfast.queue.health.HandledVersions;
 import dev.holdfast.queue.history.ReadHistory;
 import dev.holdfast.queue.history.RecentTallies;
 import dev.holdfast.queue.jdbc.Database;
@@ -332,7 +333,11 @@ public final class Queries {
         "warnings",
         connection ->
             CountWarnings.of(
-                connection, tenant, reapGrace, HandledKinds.unhandled(connection, tenant)));
+                connection,
+                tenant,
+                reapGrace,
+                HandledKinds.unhandled(connection, tenant),
+                HandledVersions.unserved(connection, tenant)));
   }
 
   /** Of everybody, up to the oldest 10,000 of each sort. */

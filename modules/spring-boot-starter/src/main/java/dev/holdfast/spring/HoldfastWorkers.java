@@ -13,6 +13,7 @@ import dev.holdfast.worker.handler.Middleware;
 import dev.holdfast.worker.handler.Threads;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -64,6 +65,7 @@ public final class HoldfastWorkers implements SmartLifecycle {
     // Also where no worker runs: what they are enqueued with is decided here.
     kinds.stream()
         .filter(kind -> !kind.defaults().equals(JobDefaults.NONE))
+        .sorted(Comparator.comparingInt(Kind::version))
         .forEach(kind -> holdfast.defaults(kind.name(), kind.defaults()));
     if (properties.schedules()) {
       found.schedules().forEach(holdfast.admin()::schedule);

@@ -27,6 +27,13 @@ public @interface JobHandler {
   String value();
 
   /**
+   * The version of the handler, from 1; none unless given. A job that has begun steps or waits with
+   * a version is run by handlers of that version alone, so keep the old one, on another method,
+   * until its jobs have ended.
+   */
+  int version() default UNSET;
+
+  /**
    * Stop the handler when its lease may have run out, so that two executions of a job never
    * overlap.
    */

@@ -138,7 +138,9 @@ final class JobHandlers {
             .producing(marked.artifacts())
             .threads(marked.threads())
             .defaults(defaults(marked));
-    return marked.strict() ? kind.strictly() : kind;
+    Kind<Object> versioned =
+        marked.version() == JobHandler.UNSET ? kind : kind.version(marked.version());
+    return marked.strict() ? versioned.strictly() : versioned;
   }
 
   private JobDefaults defaults(JobHandler marked) {

@@ -5,6 +5,7 @@ import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Patch;
@@ -166,9 +167,10 @@ final class CrashingSource implements JobSource {
   }
 
   @Override
-  public Claimed claim(String queue, int most, String worker, Timings timings) {
+  public Claimed claim(
+      String queue, int most, String worker, Timings timings, List<KindVersion> versions) {
     workers.add(worker);
-    return dead ? Claimed.NOTHING : source.claim(queue, most, worker, timings);
+    return dead ? Claimed.NOTHING : source.claim(queue, most, worker, timings, versions);
   }
 
   @Override

@@ -22,11 +22,8 @@ import dev.holdfast.worker.source.Loop;
 import dev.holdfast.worker.source.Metrics;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +47,7 @@ public final class Worker implements AutoCloseable {
   private final JobSource source;
   private final WorkerOptions options;
   private final Metrics metrics;
-  private final Map<String, Kind<?>> kinds;
+  private final Kinds kinds;
   private final AttemptServices services;
   private final Slots slots;
   private final Outbox outbox;
@@ -77,7 +74,7 @@ public final class Worker implements AutoCloseable {
     this.source = source;
     this.options = options;
     this.metrics = metrics;
-    this.kinds = kinds.stream().collect(Collectors.toMap(Kind::name, Function.identity()));
+    this.kinds = new Kinds(kinds);
     this.services =
         AttemptServices.of(source, options, codec, listeners, metrics, this::wakeClaiming);
     this.slots = services.slots();
@@ -85,7 +82,8 @@ public final class Worker implements AutoCloseable {
     this.keeper =
         new LeaseKeeper(
             source, slots, options.timings(), options.worker(), metrics, System::nanoTime);
-    this.claimer = new Claimer(source, options, slots, metrics, this::startAttempt);
+    this.claimer =
+        new Claimer(source, options, this.kinds.versions(), slots, metrics, this::startAttempt);
     this.claiming = new Loop("claim", this::claim, claimer::releaseLostClaims);
     this.upkeep = new Upkeep(upkeep);
     metrics.gauge(Metrics.INFLIGHT, slots::used);
@@ -128,7 +126,7 @@ public final class Worker implements AutoCloseable {
   }
 
   private boolean startAttempt(LeasedJob job, long claimedAt) {
-    return new AttemptExecutor(job, kinds.get(job.kind()), claimedAt, services).start();
+    return new AttemptExecutor(job, kinds.of(job), claimedAt, services).start();
   }
 
   private Duration claim() {

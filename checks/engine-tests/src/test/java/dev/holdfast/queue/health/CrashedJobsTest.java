@@ -72,7 +72,7 @@ class CrashedJobsTest extends WorkerRegistryFixture {
     assertThat(Objects.requireNonNull(status(job).failure()).code()).isEqualTo("TOXIC_JOB");
     // The warnings count it, and an operator finds it by that code.
     assertThat(queries.warnings(Tenant.ANY, Duration.ZERO))
-        .isEqualTo(new Warnings(1, 1, 0, 0, List.of()));
+        .isEqualTo(new Warnings(1, 1, 0, 0, List.of(), List.of()));
     assertThat(queries.page(JobFilter.ALL.text("toxic_job")).jobs())
         .extracting(JobStatus::id)
         .containsExactly(job);

@@ -260,15 +260,15 @@ class TenantTest extends QueueFixture {
   @Test
   void warnings_count_recent_failures_and_expired_leases_that_were_not_reaped() {
     assertThat(queries.warnings(Tenant.ANY, Duration.ZERO))
-        .isEqualTo(new Warnings(0, 0, 0, 0, List.of()));
+        .isEqualTo(new Warnings(0, 0, 0, 0, List.of(), List.of()));
     queue.settle(fail(addAndClaim(of("acme").maxAttempts(1)), HOPELESS));
     expire(addAndClaim(of("other")));
     assertThat(queries.warnings(Tenant.ANY, Duration.ZERO))
-        .isEqualTo(new Warnings(1, 0, 1, 0, List.of()));
+        .isEqualTo(new Warnings(1, 0, 1, 0, List.of(), List.of()));
     assertThat(queries.warnings(Tenant.of("acme"), Duration.ZERO))
-        .isEqualTo(new Warnings(1, 0, 0, 0, List.of()));
+        .isEqualTo(new Warnings(1, 0, 0, 0, List.of(), List.of()));
     assertThat(queries.warnings(Tenant.ANY, Duration.ofDays(1)))
-        .isEqualTo(new Warnings(1, 0, 0, 0, List.of()));
+        .isEqualTo(new Warnings(1, 0, 0, 0, List.of(), List.of()));
   }
 
   @Test

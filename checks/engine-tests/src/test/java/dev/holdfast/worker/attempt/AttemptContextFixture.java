@@ -19,7 +19,7 @@ abstract class AttemptContextFixture {
   final StopSignal signal = new StopSignal(job.lease());
   final AttemptContext context =
       new AttemptContext(
-          job, host.services, signal, new HandlerThread(), nanos, lost::incrementAndGet);
+          job, 0, host.services, signal, new HandlerThread(), nanos, lost::incrementAndGet);
 
   void stop(StopReason reason) {
     signal.set(reason);

@@ -31,7 +31,7 @@ class ClaimerTest {
   private final List<LeasedJob> started = new ArrayList<>();
   private final WorkerOptions options = Samples.options(3);
   private final Claimer claimer =
-      new Claimer(source, options, slots, metrics, (job, claimedAt) -> start(job));
+      new Claimer(source, options, List.of(), slots, metrics, (job, claimedAt) -> start(job));
 
   private boolean start(LeasedJob job) {
     started.add(job);
@@ -64,6 +64,7 @@ class ClaimerTest {
         new Claimer(
             source,
             Samples.options(10),
+            List.of(),
             ten,
             metrics,
             (job, claimedAt) -> ten.add(host.run(job, (payload, context) -> null)),
@@ -110,6 +111,7 @@ class ClaimerTest {
         new Claimer(
             source,
             options,
+            List.of(),
             new Slots(10, woken::incrementAndGet),
             metrics,
             (job, claimedAt) -> start(job));
@@ -160,6 +162,7 @@ class ClaimerTest {
         new Claimer(
             source,
             options,
+            List.of(),
             slots,
             metrics,
             (job, claimedAt) -> {
@@ -207,7 +210,8 @@ class ClaimerTest {
             Samples.HEALING,
             Duration.ZERO,
             WorkerOptions.DEFAULT_FAILURE_LOG);
-    Claimer careful = new Claimer(source, busy, slots, metrics, (job, claimedAt) -> start(job));
+    Claimer careful =
+        new Claimer(source, busy, List.of(), slots, metrics, (job, claimedAt) -> start(job));
     source.depth = 10;
     source.with(Samples.job());
     assertThat(careful.runOnce()).isEqualTo(Duration.ofSeconds(5));
@@ -269,6 +273,7 @@ class ClaimerTest {
         new Claimer(
             source,
             both,
+            List.of(),
             one,
             metrics,
             (job, claimedAt) -> one.add(host.run(job, (payload, context) -> null)));
@@ -282,7 +287,8 @@ class ClaimerTest {
 
   @Test
   void while_a_suspect_waits_for_it_to_be_idle_it_claims_from_no_other_queue() {
-    Claimer both = new Claimer(source, twoQueues(), slots, metrics, (job, claimedAt) -> start(job));
+    Claimer both =
+        new Claimer(source, twoQueues(), List.of(), slots, metrics, (job, claimedAt) -> start(job));
     source.asksForAnEmptyWorker = "a";
     source.with(Samples.job());
     for (int i = 0; i < 3; i++) {

@@ -16,6 +16,7 @@ import dev.holdfast.worker.source.MemorySource;
 import dev.holdfast.worker.source.Metrics;
 import dev.holdfast.worker.source.SourceUnavailableException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
@@ -31,6 +32,7 @@ class LostClaimTest {
       new Claimer(
           source,
           options,
+          List.of(),
           slots,
           metrics,
           (job, claimedAt) -> slots.add(host.run(job, (payload, context) -> null)));
@@ -62,7 +64,8 @@ class LostClaimTest {
   @Test
   void a_claim_executed_after_the_query_for_it_is_released_too() {
     ManualNanos nanos = new ManualNanos();
-    Claimer asking = new Claimer(source, options, slots, metrics, (job, claimedAt) -> true, nanos);
+    Claimer asking =
+        new Claimer(source, options, List.of(), slots, metrics, (job, claimedAt) -> true, nanos);
     source.with(Samples.job());
     loseClaim(asking);
     source.held.clear();
@@ -88,7 +91,8 @@ class LostClaimTest {
   @Test
   void a_lost_claim_is_also_released_while_it_is_paused_or_closed_and_at_the_end() {
     ManualNanos nanos = new ManualNanos();
-    Claimer asking = new Claimer(source, options, slots, metrics, (job, claimedAt) -> true, nanos);
+    Claimer asking =
+        new Claimer(source, options, List.of(), slots, metrics, (job, claimedAt) -> true, nanos);
     asking.releaseLostClaims();
     assertThat(source.calls("heldBy")).isZero();
     source.with(Samples.job());

@@ -3,6 +3,7 @@ package dev.holdfast.worker.source;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Patch;
@@ -102,7 +103,8 @@ public final class MemorySource implements JobSource {
   }
 
   @Override
-  public Claimed claim(String queue, int most, String worker, Timings timings) {
+  public Claimed claim(
+      String queue, int most, String worker, Timings timings, List<KindVersion> versions) {
     called("claim");
     queuesAsked.add(queue);
     if (queue.equals(asksForAnEmptyWorker)) {

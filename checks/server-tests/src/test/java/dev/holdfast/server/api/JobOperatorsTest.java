@@ -10,9 +10,12 @@ import dev.holdfast.contract.operate.Selection;
 import dev.holdfast.contract.resource.JobDetailResource;
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobEdit;
+import dev.holdfast.model.command.JobFork;
+import dev.holdfast.model.job.ForkedFrom;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobFilter;
 import dev.holdfast.model.job.JobId;
@@ -111,6 +114,82 @@ class JobOperatorsTest extends OperatorsFixture {
       refuses(operator, it -> it.jobs().signal(JobId.next(), "go", Json.EMPTY, null), "NOT_FOUND");
       refuses(operator, it -> decided(it, JobId.next(), "limit"), "NOT_FOUND: ");
       refuses(operator, it -> it.jobs().signal(job, "a b", Json.EMPTY, null), "BAD_NAME: ");
+    }
+  }
+
+  @Test
+  void signals_by_key_have_the_same_answers() {
+    for (Operator operator : List.of(direct, remote)) {
+      String unique = JobId.next().toString();
+      Job asked = Job.of("onboard").queue("waits").uniqueKey(unique);
+      JobId job = operator.jobs().enqueue(List.of(asked)).getFirst().id();
+      assertThat(told(operator, unique)).isEqualTo(new JobOperator.Told(job, false));
+      assertThat(told(operator, unique)).isEqualTo(new JobOperator.Told(job, true));
+      refuses(operator, it -> told(it, "nobody"), "NOT_FOUND: ");
+      refuses(
+          operator,
+          it -> it.jobs().signal("onboard", unique, "acme", "go", Json.EMPTY, null),
+          "NOT_FOUND: ");
+      refuses(
+          operator,
+          it -> it.jobs().signal("a b", unique, null, "go", Json.EMPTY, null),
+          "BAD_NAME: ");
+      operator.jobs().cancel(job, false, "enough");
+      refuses(operator, it -> told(it, unique), "NOT_FOUND: ");
+    }
+  }
+
+  private static JobOperator.Told told(Operator operator, String unique) {
+    return operator.jobs().signal("onboard", unique, null, "go", new Json("1"), "k");
+  }
+
+  @Test
+  void forks_have_the_same_answers() {
+    for (Operator operator : List.of(direct, remote)) {
+      JobId job = operator.jobs().enqueue(List.of(Job.of("steps").queue("forks"))).getFirst().id();
+      Lease lease =
+          holdfast
+              .jobs()
+              .claim(new ClaimRequest("forks", 1, "w", Duration.ofMinutes(5)))
+              .jobs()
+              .getFirst()
+              .lease();
+      holdfast
+          .jobs()
+          .report(
+              List.of(
+                  new Report.Version(lease, 2),
+                  Report.Step.done(lease, "one", 1, 1, new Json("1"), Duration.ofMillis(1))));
+      Question question = Question.of("Raise it?").within(Duration.ofDays(1));
+      holdfast.jobs().suspend(new Suspension(lease, 2, new Wait.ForApproval("limit", question)));
+      JobStatus before = operator.jobs().find(job).orElseThrow();
+      JobFork fork = new JobFork("limit", 2, new Json("{\"n\": 1}"), "k");
+      JobOperator.Forked forked = operator.jobs().fork(job, fork);
+      assertThat(forked.jobs()).hasSize(2);
+      assertThat(forked.duplicate()).isFalse();
+      assertThat(operator.jobs().fork(job, fork))
+          .isEqualTo(new JobOperator.Forked(forked.jobs(), true));
+      JobStatus one = operator.jobs().find(forked.jobs().getFirst()).orElseThrow();
+      assertThat(one.forkedFrom()).isEqualTo(new ForkedFrom(job, "limit"));
+      assertThat(one.version()).isEqualTo(2);
+      assertThat(one.payload()).isEqualTo(new Json("{\"n\":1}"));
+      assertThat(
+              operator
+                  .jobs()
+                  .show(job, JobDetail.Part.DEPENDENCIES)
+                  .orElseThrow()
+                  .dependencies()
+                  .forks())
+          .hasSize(2);
+      assertThat(operator.jobs().find(job)).hasValue(before);
+      refuses(
+          operator, it -> it.jobs().fork(job, new JobFork("two", 1, null, null)), "NO_SUCH_STEP: ");
+      refuses(
+          operator, it -> it.jobs().fork(job, new JobFork("one", 2, null, "k")), "KEY_REUSED: ");
+      refuses(
+          operator,
+          it -> it.jobs().fork(JobId.next(), new JobFork("one", 1, null, null)),
+          "NOT_FOUND: ");
     }
   }
 

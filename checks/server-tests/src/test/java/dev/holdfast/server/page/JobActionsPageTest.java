@@ -101,6 +101,28 @@ class JobActionsPageTest extends PageFixture {
   }
 
   @Test
+  void a_job_is_forked_from_a_step_and_the_fork_names_it() {
+    JobId job = holdfast.enqueue(Job.of("onboard").queue(QUEUE)).id();
+    suspend(1, new Wait.ForSignal("contract", "contract", null));
+    open("#/jobs/" + job);
+    browser.press("Fork …");
+    browser.type("dialog [name=fromStep]", "nothing");
+    browser.press("Fork the job");
+    browser.awaitText("no step 'nothing'", "it has contract");
+    browser.type("dialog [name=fromStep]", Keys.chord(Keys.CONTROL, "a"), "contract");
+    browser.type("dialog [name=payload]", "[17]");
+    browser.answer("", "Fork the job");
+    browser.awaitText("fork of …" + job.toString().substring(28), "Fork from", "pending");
+    assertThat(
+            db.queryOne(
+                String.class,
+                "SELECT payload::text FROM holdfast.job WHERE forked_from IS NOT NULL"))
+        .isEqualTo("[17]");
+    open("#/jobs/" + job);
+    browser.awaitText("Forks");
+  }
+
+  @Test
   void a_job_that_succeeded_is_not_headed_by_the_failure_before() {
     enqueued();
     JsonNode task = leased();

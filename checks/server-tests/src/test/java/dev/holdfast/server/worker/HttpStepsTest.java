@@ -53,7 +53,7 @@ public class HttpStepsTest extends ServerTest {
   @BeforeEach
   void running() {
     lease = new Lease(enqueued(), 1);
-    source.claim(QUEUE, 1, "w1", Timings.DEFAULT.withLease(Duration.ofMinutes(5)));
+    source.claim(QUEUE, 1, "w1", Timings.DEFAULT.withLease(Duration.ofMinutes(5)), List.of());
   }
 
   @AfterEach

@@ -4,13 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.model.command.JobFork;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Tenant;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +84,107 @@ public class TaskWaitsTest extends ServerTest {
     waits(first, CONTRACT).is(409, "attempt_mismatch");
     callback(second, "completed", Map.of("attempt", 2, "workerId", "w1", "outcome", "SUCCEEDED"))
         .ok();
+  }
+
+  private List<JsonNode> leasedWith(Object... versions) {
+    List<JsonNode> tasks = new ArrayList<>();
+    client
+        .post(
+            "/v1/queues/work/lease",
+            Map.of("workerId", "w1", "max", 10, "versions", List.of(versions)),
+            null)
+        .ok()
+        .get("tasks")
+        .forEach(tasks::add);
+    return tasks;
+  }
+
+  private static Map<String, Object> version(String kind, int version) {
+    return Map.of("kind", kind, "version", version);
+  }
+
+  @Test
+  void a_task_is_leased_to_workers_that_have_the_version_with_which_it_has_begun() {
+    JsonNode first = task();
+    String kind = first.get("kind").asText();
+    assertThat(first.has("version")).isFalse();
+    callback(first, "wait", Map.of("attempt", 1, "wait", CONTRACT, "version", 2)).ok();
+    assertThat(status(first).version()).isEqualTo(2);
+    holdfast.signal(id(first), "contract", "C-17");
+    await().until(() -> status(first).state() == JobState.PENDING);
+    assertThat(leasedWith()).isEmpty();
+    assertThat(leasedWith(version(kind, 1), version("other", 2))).isEmpty();
+    assertThat(holdfast.queries().warnings(Tenant.ANY, Duration.ZERO).unserved()).hasSize(1);
+    List<JsonNode> again = leasedWith(version(kind, 1), version(kind, 2));
+    assertThat(again).hasSize(1);
+    assertThat(again.getFirst().get("version").asInt()).isEqualTo(2);
+    assertThat(status(first).attempt()).isEqualTo(2);
+    await()
+        .until(() -> holdfast.queries().warnings(Tenant.ANY, Duration.ZERO).unserved().isEmpty());
+    client
+        .post(
+            "/v1/queues/work/lease",
+            Map.of("workerId", "w1", "versions", List.of(version(kind, 0))),
+            null)
+        .is(422, "invalid_value");
+    callback(again.getFirst(), "wait", Map.of("attempt", 2, "wait", CONTRACT, "version", 99_999))
+        .is(422, "invalid_value");
+  }
+
+  @Test
+  void a_step_and_a_start_of_jobs_keep_the_version_too() {
+    JsonNode steps = task();
+    client
+        .put(
+            "/v1/tasks/%s/steps/one".formatted(id(steps)),
+            Map.of("attempt", 1, "stepIndex", 1, "state", "DONE", "stepAttempt", 1, "version", 7),
+            steps.get("taskToken").asText())
+        .ok();
+    assertThat(status(steps).version()).isEqualTo(7);
+    JsonNode starts = task();
+    callback(
+            starts,
+            "children",
+            Map.of(
+                "attempt",
+                1,
+                "startedAs",
+                "c",
+                "version",
+                8,
+                "jobs",
+                List.of(Map.of("kind", "count-words"))))
+        .ok();
+    assertThat(status(starts).version()).isEqualTo(8);
+  }
+
+  @Test
+  void
+      a_fork_says_that_it_may_have_steps_and_reads_results_of_jobs_that_the_original_has_started() {
+    JsonNode task = task();
+    List<String> children = new ArrayList<>();
+    starts(task, "count", 1, 2).ok().get("jobs").forEach(each -> children.add(each.asText()));
+    db.sql(
+        "UPDATE holdfast.job SET state = 'SUCCEEDED', finished_at = now(), result = '5'"
+            + " WHERE parent_id = ?",
+        id(task).value());
+    waits(task, CONTRACT).ok();
+    JobId fork =
+        holdfast
+            .jobs()
+            .fork(id(task), new JobFork("contract", 1, null, null), "ada", Tenant.ANY)
+            .jobs()
+            .getFirst();
+    JsonNode leased = leased();
+    assertThat(id(leased)).isEqualTo(fork);
+    assertThat(leased.get("mayHaveSteps").asBoolean()).isTrue();
+    List<String> again = new ArrayList<>();
+    starts(leased, "count", 1, 2).ok().get("jobs").forEach(each -> again.add(each.asText()));
+    assertThat(again).isEqualTo(children);
+    JsonNode ends =
+        callback(leased, "children/ends", Map.of("attempt", 1, "jobs", again)).ok().get("jobs");
+    assertThat(ends).hasSize(2);
+    assertThat(ends.get(0).get("result").asInt()).isEqualTo(5);
   }
 
   @Test

@@ -41,6 +41,9 @@ final class ModelReports {
         // Not in the timeline.
       }
       case Report.Step step -> step(job, step);
+      case Report.Version version -> {
+        // No handler of the simulation has one.
+      }
     }
     return Ack.ACCEPTED;
   }

@@ -5,6 +5,7 @@ import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.Publication;
@@ -55,7 +56,8 @@ final class SimulatedSource implements JobSource, Reaper.Verbs {
   }
 
   @Override
-  public Claimed claim(String name, int most, String worker, Timings timings) {
+  public Claimed claim(
+      String name, int most, String worker, Timings timings, List<KindVersion> versions) {
     return call(new Verb.Claim(name, most, worker, timings.lease(), timings.cancelGrace()));
   }
 

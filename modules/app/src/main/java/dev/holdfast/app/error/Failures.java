@@ -57,6 +57,10 @@ public final class Failures {
                 STEP_WITHOUT_WORKSPACE,
                 NOT_ASKED,
                 MAILBOX_FULL,
+                CHILDREN_NOT_THERE,
+                FORK_TOO_LARGE,
+                PAYLOAD_LOST,
+                KEY_REUSED,
                 SUPERVISOR_SILENT,
                 WORKER_STOPPED,
                 WORKER_FAILED ->

@@ -40,6 +40,7 @@ import picocli.CommandLine.Parameters;
       JobsEditCommand.class,
       JobsDeleteCommand.class,
       JobsControlCommand.class,
+      JobsForkCommand.class,
       JobsSignalCommand.class,
       JobsDecideCommand.Approve.class,
       JobsDecideCommand.Reject.class

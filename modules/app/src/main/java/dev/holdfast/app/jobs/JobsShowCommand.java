@@ -19,12 +19,14 @@ import dev.holdfast.model.attempt.PublishedArtifact;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.ForkedFrom;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.Finding;
+import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.search.JobDependencies;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Plural;
@@ -111,6 +113,7 @@ final class JobsShowCommand implements Callable<Integer> {
     List<String> reasons = new ArrayList<>();
     operator.health().problems().stream()
         .filter(each -> job.queue().equals(each.parameters().get(Finding.QUEUE)))
+        .filter(each -> isAbout(each, job))
         .forEach(
             each ->
                 reasons.add(
@@ -132,6 +135,14 @@ final class JobsShowCommand implements Callable<Integer> {
     return reasons;
   }
 
+  /** Another version of its kind may have no worker, and this job one. */
+  private static boolean isAbout(Operator.Problem problem, JobStatus job) {
+    return !problem.code().equals(ProblemCode.VERSION_UNSERVED.text())
+        || (job.kind().equals(problem.parameters().get(Finding.KIND))
+            && String.valueOf(job.version())
+                .equals(String.valueOf(problem.parameters().get(Finding.VERSION))));
+  }
+
   private static boolean isToRun(JobState state) {
     return state == JobState.PENDING || state == JobState.RETRYING;
   }
@@ -144,6 +155,7 @@ final class JobsShowCommand implements Callable<Integer> {
     line("queue", job.queue() + ", priority " + job.priority());
     line("progress", job.progress() == null ? null : job.progress() + " %");
     line("message", job.progressMessage());
+    line("version", job.version());
     line("worker", job.worker());
     line("heartbeat", job.heartbeatAt());
     line("lease ends", job.leaseExpiresAt());
@@ -168,6 +180,9 @@ final class JobsShowCommand implements Callable<Integer> {
     }
     line("run", job.run().equals(job.id()) ? null : job.run() + ", " + job.runKey());
     line("parent", job.parent());
+    ForkedFrom origin = job.forkedFrom();
+    line("fork of", origin == null ? null : origin.jobId() + ", from '" + origin.stepId() + "'");
+    some(detail.dependencies().forks()).forEach(each -> line("forked to", each));
     lines(job, detail.dependencies());
     line("unique", job.uniqueKey());
     lines(job.attributes());

@@ -11,9 +11,11 @@ import dev.holdfast.contract.request.BulkRequest;
 import dev.holdfast.contract.request.CancelRequest;
 import dev.holdfast.contract.request.CommandRequest;
 import dev.holdfast.contract.request.DecisionRequest;
+import dev.holdfast.contract.request.ForkRequest;
 import dev.holdfast.contract.request.JobPatch;
 import dev.holdfast.contract.request.JobRequest;
 import dev.holdfast.contract.request.JobRequests;
+import dev.holdfast.contract.request.KeySignalRequest;
 import dev.holdfast.contract.request.SignalRequest;
 import dev.holdfast.contract.resource.JobDetailResource;
 import dev.holdfast.model.attempt.LogCursor;
@@ -22,6 +24,7 @@ import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobEdit;
+import dev.holdfast.model.command.JobFork;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
@@ -238,6 +241,25 @@ final class HttpJobs implements JobOperator {
             new SignalRequest(name, payload, key),
             SignalRequest.Answer.class)
         .duplicate();
+  }
+
+  @Override
+  public Told signal(
+      String kind,
+      String uniqueKey,
+      @Nullable String tenant,
+      String name,
+      Json payload,
+      @Nullable String key) {
+    return server.post(
+        "/v1/signals",
+        new KeySignalRequest(kind, uniqueKey, tenant, name, payload, key),
+        Told.class);
+  }
+
+  @Override
+  public Forked fork(JobId job, JobFork fork) {
+    return server.post(path(job, "/fork"), ForkRequest.of(fork), Forked.class);
   }
 
   @Override

@@ -22,6 +22,7 @@ import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Patch;
@@ -127,8 +128,10 @@ public final class HttpSource implements JobSource, AutoCloseable {
   }
 
   @Override
-  public Claimed claim(String queue, int most, String worker, Timings timings) {
-    LeaseRequest request = LeaseRequest.of(worker, Math.min(most, LeaseRequest.MOST), timings);
+  public Claimed claim(
+      String queue, int most, String worker, Timings timings, List<KindVersion> versions) {
+    LeaseRequest request =
+        LeaseRequest.of(worker, Math.min(most, LeaseRequest.MOST), timings, versions);
     LeaseRequest.Answer answer =
         server.post(
             "/v1/queues/" + encoded(queue) + "/lease",

@@ -1,5 +1,6 @@
 package dev.holdfast.contract.json;
 
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
@@ -35,6 +36,13 @@ public final class Fields {
     }
     text("workerId", given, Limits.KEY_CHARS);
     return given;
+  }
+
+  /** Of a handler, if it has one. */
+  public static void version(@Nullable Integer version) {
+    if (version != null && (version < 1 || version > KindVersion.LAST)) {
+      throw wrong("version", "must be between 1 and " + KindVersion.LAST);
+    }
   }
 
   public static void text(String field, @Nullable String value, int most) {

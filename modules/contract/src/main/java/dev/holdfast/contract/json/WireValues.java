@@ -6,6 +6,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
 import com.fasterxml.jackson.databind.annotation.JsonSerialize;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.holdfast.model.attempt.Artifact;
@@ -19,6 +20,7 @@ import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.ForkedFrom;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
@@ -139,6 +141,9 @@ final class WireValues {
   private interface OfExecution {
     @JsonProperty("workerId")
     @Nullable String worker();
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    @Nullable Integer version();
   }
 
   @JsonInclude(JsonInclude.Include.ALWAYS)
@@ -221,6 +226,9 @@ final class WireValues {
 
     @JsonProperty("parentId")
     @Nullable JobId parent();
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    @Nullable ForkedFrom forkedFrom();
   }
 
   @JsonInclude(JsonInclude.Include.ALWAYS)
@@ -328,6 +336,7 @@ final class WireValues {
     @Nullable Instant finishedAt();
 
     @JsonSerialize(using = WireTypes.StoredJson.class)
+    @JsonDeserialize(using = JsonOrAbsent.class)
     @Nullable Json checkpoint();
 
     @JsonSerialize(using = WireTypes.StoredJson.class)

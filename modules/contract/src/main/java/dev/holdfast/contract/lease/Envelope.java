@@ -31,7 +31,9 @@ public final class Envelope {
         span(task.timeoutMs()),
         span(task.deadlineMs()),
         attributes(task),
-        task.liveControl() != null);
+        task.liveControl() != null,
+        task.version() == null ? 0 : task.version(),
+        task.attempt() > 1 || Boolean.TRUE.equals(task.mayHaveSteps()));
   }
 
   private static JobAttributes attributes(TaskEnvelope task) {

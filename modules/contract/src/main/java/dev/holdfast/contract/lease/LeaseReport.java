@@ -1,6 +1,8 @@
 package dev.holdfast.contract.lease;
 
+import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
 import dev.holdfast.contract.json.Fields;
+import dev.holdfast.contract.json.JsonOrAbsent;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
@@ -49,7 +51,7 @@ public record LeaseReport(List<ReportEntry> reports) {
       StepState state,
       int stepAttempt,
       boolean reset,
-      @Nullable Json checkpoint,
+      @JsonDeserialize(using = JsonOrAbsent.class) @Nullable Json checkpoint,
       @Nullable Integer discardFromIndex,
       @Nullable Instant handledCommand,
       List<Entry> events,
@@ -110,13 +112,14 @@ public record LeaseReport(List<ReportEntry> reports) {
   }
 
   /**
-   * Progress, an event, a step or a piece of log: one of them.
+   * Progress, an event, a step, a piece of log or a version: one of them.
    *
    * @param workerId who holds the attempt
    * @param progressPct how far the attempt is
    * @param message of the progress; alone it leaves the percentage as it is
    * @param type of the event
    * @param data of the event
+   * @param version of the handler that is about to begin something
    */
   public record ReportEntry(
       JobId taskId,
@@ -127,16 +130,17 @@ public record LeaseReport(List<ReportEntry> reports) {
       @Nullable String type,
       @Nullable Json data,
       @Nullable Step step,
-      @Nullable Log log) {
+      @Nullable Log log,
+      @Nullable Integer version) {
     public ReportEntry {
       Wire.present("taskId", taskId);
       Fields.attempt(attempt);
       Fields.worker(workerId);
       Object progress = progressPct == null ? message : progressPct;
-      if (Stream.of(progress, type, step, log).filter(Objects::nonNull).count() != 1) {
+      if (Stream.of(progress, type, step, log, version).filter(Objects::nonNull).count() != 1) {
         throw Fields.wrong(
             "progressPct",
-            "or 'message', 'type', 'step' or 'log' must be given, and only one kind of report");
+            "or 'message', 'type', 'step', 'log' or 'version' must be given, and only one kind of report");
       }
       if (type == null && data != null) {
         throw Fields.wrong("data", "belongs to an event");
@@ -148,14 +152,17 @@ public record LeaseReport(List<ReportEntry> reports) {
       int attempt = report.lease().attempt();
       return switch (report) {
         case Report.Progress(var lease, var percent, var message) ->
-            new ReportEntry(task, attempt, worker, percent, message, null, null, null, null);
+            new ReportEntry(task, attempt, worker, percent, message, null, null, null, null, null);
         case Report.Event(var lease, var type, var data) ->
-            new ReportEntry(task, attempt, worker, null, null, type, data, null, null);
+            new ReportEntry(task, attempt, worker, null, null, type, data, null, null, null);
         case Report.Step step ->
-            new ReportEntry(task, attempt, worker, null, null, null, null, Step.of(step), null);
+            new ReportEntry(
+                task, attempt, worker, null, null, null, null, Step.of(step), null, null);
         case Report.Log(var lease, var piece, var text) ->
             new ReportEntry(
-                task, attempt, worker, null, null, null, null, null, new Log(piece, text));
+                task, attempt, worker, null, null, null, null, null, new Log(piece, text), null);
+        case Report.Version(var lease, var version) ->
+            new ReportEntry(task, attempt, worker, null, null, null, null, null, null, version);
       };
     }
 
@@ -166,6 +173,9 @@ public record LeaseReport(List<ReportEntry> reports) {
       }
       if (log != null) {
         return new Report.Log(lease, log.piece(), log.text());
+      }
+      if (version != null) {
+        return new Report.Version(lease, version);
       }
       return progressPct != null || message != null
           ? new Report.Progress(lease, progressPct, message)

@@ -8,6 +8,7 @@ import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.JobEdit;
+import dev.holdfast.model.command.JobFork;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
@@ -127,6 +128,40 @@ public interface JobOperator {
    * @return whether it was told before, by a signal with this key
    */
   boolean signal(JobId job, String name, Json payload, @Nullable String key);
+
+  /**
+   * The same to the job that holds a unique key, in a chain of jobs always to the last.
+   *
+   * @param tenant whose job it is; null for the caller's, or that of jobs without one
+   */
+  Told signal(
+      String kind,
+      String uniqueKey,
+      @Nullable String tenant,
+      String name,
+      Json payload,
+      @Nullable String key);
+
+  /**
+   * Which job was told something.
+   *
+   * @param duplicate whether it was told before, by a signal with this key
+   */
+  record Told(JobId id, boolean duplicate) {}
+
+  /** Makes new jobs that go on from a step of this one, which stays as it is. */
+  Forked fork(JobId job, JobFork fork);
+
+  /**
+   * New jobs.
+   *
+   * @param duplicate whether they were made before, with the same key
+   */
+  record Forked(List<JobId> jobs, boolean duplicate) {
+    public Forked {
+      jobs = List.copyOf(jobs);
+    }
+  }
 
   /**
    * Answers the question of a job that waits for a person.

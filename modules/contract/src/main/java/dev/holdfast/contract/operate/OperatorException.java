@@ -39,6 +39,11 @@ public final class OperatorException extends RuntimeException {
     /** Nobody is asked this, or no longer. */
     NOT_ASKED,
     MAILBOX_FULL,
+    /** Jobs that were started before the step have not ended, or are deleted. */
+    CHILDREN_NOT_THERE,
+    FORK_TOO_LARGE,
+    PAYLOAD_LOST,
+    KEY_REUSED,
     SUPERVISOR_SILENT,
     WORKER_STOPPED,
     WORKER_FAILED;

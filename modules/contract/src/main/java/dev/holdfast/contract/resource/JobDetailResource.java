@@ -52,7 +52,7 @@ public record JobDetailResource(
         orNone(attempts),
         orNone(steps),
         orNone(artifacts),
-        dependencies == null ? new JobDependencies(List.of(), List.of()) : dependencies);
+        dependencies == null ? JobDependencies.NONE : dependencies);
   }
 
   private static <T> List<T> orNone(@Nullable List<T> part) {

@@ -16,14 +16,20 @@ import org.jspecify.annotations.Nullable;
  *
  * @param startedAs the id under which they are started
  * @param jobs without ids, which follow from the task
+ * @param version of the handler: a task that has none keeps it
  */
 public record TaskChildren(
-    int attempt, @Nullable String attemptId, String startedAs, List<JobRequest> jobs) {
+    int attempt,
+    @Nullable String attemptId,
+    String startedAs,
+    List<JobRequest> jobs,
+    @Nullable Integer version) {
   /** So many at once. */
   public static final int MOST = 1_000;
 
   public TaskChildren {
     Fields.attempt(attempt);
+    Fields.version(version);
     Wire.present("startedAs", startedAs);
     jobs = Fields.list("jobs", jobs, MOST);
   }

@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxAttempts how many attempts may fail
  * @param queueWaitMs how long the task was due before it was claimed
  * @param deadlineMs how long it has left, for workers whose clock is not to be trusted
+ * @param version of the handler that has begun it, and alone may go on with it; absent if any may
+ * @param mayHaveSteps true if steps may be done although this is the first attempt: it is a fork
  */
 public record TaskEnvelope(
     JobId taskId,
@@ -60,7 +62,9 @@ public record TaskEnvelope(
     @Nullable Integer failures,
     @Nullable Integer maxAttempts,
     @Nullable Long queueWaitMs,
-    @Nullable Long deadlineMs) {
+    @Nullable Long deadlineMs,
+    @Nullable Integer version,
+    @Nullable Boolean mayHaveSteps) {
   public TaskEnvelope {
     tags = tags == null ? null : List.copyOf(tags);
   }

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param strategy how this attempt came about, or what comes after one that failed
  * @param handledCommand the operator's command that this attempt executes, by its time
  * @param tookMs how long the attempt has run, where its start was not reported
+ * @param version of the handler: a task that has none keeps it
  */
 public record TaskStep(
     int attempt,
@@ -34,7 +35,8 @@ public record TaskStep(
     @Nullable String strategy,
     @Nullable String diffHash,
     @Nullable Instant handledCommand,
-    @Nullable Long tookMs) {
+    @Nullable Long tookMs,
+    @Nullable Integer version) {
   private static final int MOST_ATTEMPTS = 1_000_000;
   private static final Set<String> CLASSES =
       Set.of(
@@ -49,6 +51,7 @@ public record TaskStep(
 
   public TaskStep {
     Fields.attempt(attempt);
+    Fields.version(version);
     within("stepIndex", stepIndex, Limits.STEPS);
     within("stepAttempt", stepAttempt, MOST_ATTEMPTS);
     if (Wire.present("state", state) == StepState.INTERRUPTED) {

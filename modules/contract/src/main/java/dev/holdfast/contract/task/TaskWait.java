@@ -16,10 +16,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The worker of a task waits for something. Whichever attempt asks for the same id again gets what
  * the wait has brought.
+ *
+ * @param version of the handler: a task that has none keeps it
  */
-public record TaskWait(int attempt, @Nullable String attemptId, @JsonProperty("wait") For waitFor) {
+public record TaskWait(
+    int attempt,
+    @Nullable String attemptId,
+    @JsonProperty("wait") For waitFor,
+    @Nullable Integer version) {
   public TaskWait {
     Fields.attempt(attempt);
+    Fields.version(version);
     Wire.present("wait", waitFor);
   }
 

@@ -15,6 +15,7 @@ import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.command.WorkerCommand;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
+import dev.holdfast.model.job.ForkedFrom;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
@@ -60,10 +61,18 @@ final class Samples {
         "default",
         JobState.RUNNING,
         4,
-        new JobStatus.Execution(3, 2, 5, 1, 2, 70, "nearly", "worker-1"),
+        new JobStatus.Execution(3, 2, 5, 1, 2, 70, "nearly", "worker-1", 2),
         new JobStatus.Times(AT, AT, AT, AT, AT, AT, AT),
         new JobStatus.Cancel(AT, "why"),
-        new JobStatus.Relations("acme", "main", OTHER, "nightly", OTHER, "unique", "turn"),
+        new JobStatus.Relations(
+            "acme",
+            "main",
+            OTHER,
+            "nightly",
+            OTHER,
+            new ForkedFrom(OTHER, "build"),
+            "unique",
+            "turn"),
         new OpenWait(
             "limit",
             WaitSort.APPROVAL,
@@ -89,10 +98,10 @@ final class Samples {
         "default",
         JobState.PENDING,
         4,
-        new JobStatus.Execution(0, 0, 3, 0, 2, null, null, null),
+        new JobStatus.Execution(0, 0, 3, 0, 2, null, null, null, null),
         new JobStatus.Times(AT, AT, null, null, null, null, null),
         new JobStatus.Cancel(null, null),
-        new JobStatus.Relations("default", "default", ID, "mail", null, null, null),
+        new JobStatus.Relations("default", "default", ID, "mail", null, null, null, null),
         null,
         JobAttributes.NONE,
         new JobStatus.Content(new Json("null"), null, failure, omitted));

@@ -2,12 +2,14 @@ package dev.holdfast.model.attempt;
 
 import dev.holdfast.model.value.Tenant;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * What a worker asks for.
  *
  * @param most how many jobs at most
  * @param cancelGrace how long the worker lets a handler take to stop
+ * @param versions which versions of kinds it has, where its kinds have any
  */
 public record ClaimRequest(
     String queue,
@@ -16,7 +18,11 @@ public record ClaimRequest(
     Duration lease,
     Duration cancelGrace,
     Tenant tenant,
-    Receiver receiver) {
+    Receiver receiver,
+    List<KindVersion> versions) {
+  public ClaimRequest {
+    versions = List.copyOf(versions);
+  }
 
   /** Who gets the jobs. */
   public enum Receiver {
@@ -35,19 +41,31 @@ public record ClaimRequest(
 
   /** Of jobs of any tenant, for a local worker with the usual cancel grace period. */
   public ClaimRequest(String queue, int most, String worker, Duration lease) {
-    this(queue, most, worker, lease, Timings.DEFAULT_CANCEL_GRACE, Tenant.ANY, Receiver.LOCAL);
+    this(
+        queue,
+        most,
+        worker,
+        lease,
+        Timings.DEFAULT_CANCEL_GRACE,
+        Tenant.ANY,
+        Receiver.LOCAL,
+        List.of());
   }
 
   public ClaimRequest most(int value) {
-    return new ClaimRequest(queue, value, worker, lease, cancelGrace, tenant, receiver);
+    return new ClaimRequest(queue, value, worker, lease, cancelGrace, tenant, receiver, versions);
   }
 
   public ClaimRequest cancelGrace(Duration value) {
-    return new ClaimRequest(queue, most, worker, lease, value, tenant, receiver);
+    return new ClaimRequest(queue, most, worker, lease, value, tenant, receiver, versions);
   }
 
   public ClaimRequest tenant(Tenant value) {
-    return new ClaimRequest(queue, most, worker, lease, cancelGrace, value, receiver);
+    return new ClaimRequest(queue, most, worker, lease, cancelGrace, value, receiver, versions);
+  }
+
+  public ClaimRequest versions(List<KindVersion> values) {
+    return new ClaimRequest(queue, most, worker, lease, cancelGrace, tenant, receiver, values);
   }
 
   /** See {@link Receiver#LOCAL_IN_BATCHES}. */
@@ -61,6 +79,6 @@ public record ClaimRequest(
   }
 
   private ClaimRequest receiver(Receiver value) {
-    return new ClaimRequest(queue, most, worker, lease, cancelGrace, tenant, value);
+    return new ClaimRequest(queue, most, worker, lease, cancelGrace, tenant, value, versions);
   }
 }

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param untilDeadline how long the job has left, from the moment of the claim
  * @param attributes what it passes to its worker besides the payload
  * @param mayHaveCommand whether an operator may have asked something of it before the claim
+ * @param version of the handler that has begun it; 0 if any may run it
+ * @param mayHaveSteps whether steps or waits may be known of it before this attempt
  */
 public record LeasedJob(
     Lease lease,
@@ -33,7 +35,9 @@ public record LeasedJob(
     @Nullable Duration timeout,
     @Nullable Duration untilDeadline,
     JobAttributes attributes,
-    boolean mayHaveCommand) {
+    boolean mayHaveCommand,
+    int version,
+    boolean mayHaveSteps) {
 
   /** Of which that is not known. */
   public LeasedJob(
@@ -68,7 +72,9 @@ public record LeasedJob(
         timeout,
         untilDeadline,
         attributes,
-        true);
+        true,
+        0,
+        false);
   }
 
   /** Of the job, the same in every attempt. */
@@ -94,6 +100,8 @@ public record LeasedJob(
         timeout,
         untilDeadline,
         attributes,
-        mayHaveCommand);
+        mayHaveCommand,
+        version,
+        mayHaveSteps);
   }
 }

@@ -31,10 +31,10 @@ public sealed interface Report {
     }
   }
 
-  /** An event for the timeline: the handler's, or that the worker has received a command. */
+  /** An event for the timeline: the handler's, or one that only its worker can know of. */
   record Event(Lease lease, String type, Json data) implements Report {
     public Event {
-      if (!type.equals(EventType.RECOVERY_ACK)) {
+      if (!EventType.ofWorker(type)) {
         EventType.ofHandler(type);
       }
       Limits.eventData(data);
@@ -113,7 +113,12 @@ public sealed interface Report {
      * The only report of a step: the timeline says from its row when it began and when it ended.
      */
     public static Step done(
-        Lease lease, String stepId, int index, int attempt, Json checkpoint, Duration took) {
+        Lease lease,
+        String stepId,
+        int index,
+        int attempt,
+        @Nullable Json checkpoint,
+        Duration took) {
       return new Step(
           lease,
           stepId,
@@ -172,6 +177,16 @@ public sealed interface Report {
                 .formatted(Limits.LOG_PIECE_CHARS));
       }
       text = Text.inert(text);
+    }
+  }
+
+  /**
+   * The version of the handler that is about to begin something: from now on the job is claimed by
+   * workers that have this version. One that has a version keeps it.
+   */
+  record Version(Lease lease, int version) implements Report {
+    public Version {
+      KindVersion.check(version);
     }
   }
 

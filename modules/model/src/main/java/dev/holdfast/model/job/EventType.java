@@ -28,6 +28,8 @@ public final class EventType {
   public static final String CONTINUED = "continued";
   public static final String RETRIED = "retried";
   public static final String EDITED = "edited";
+  public static final String FORKED = "forked";
+  public static final String STEPS_UNUSED = "steps:unused";
 
   /** The prefix of events about steps, their healing, and commands of operators. */
   public static final String TASK = "task.";
@@ -63,9 +65,16 @@ public final class EventType {
           CHILDREN_STARTED,
           CONTINUED,
           RETRIED,
-          EDITED);
+          EDITED,
+          FORKED,
+          STEPS_UNUSED);
 
   private EventType() {}
+
+  /** Whether it is of those that a worker itself reports, and no handler. */
+  public static boolean ofWorker(String type) {
+    return type.equals(RECOVERY_ACK) || type.equals(STEPS_UNUSED);
+  }
 
   /** The name of an event that a handler adds: any word but those that would make it lie. */
   public static String ofHandler(String type) {

@@ -35,6 +35,16 @@ public record JobId(UUID value) implements Comparable<JobId> {
     return new JobId(Uuid7.derived(job.value, "continueAs"));
   }
 
+  /**
+   * The id of a fork of a job. No id of a child has this form.
+   *
+   * @param key the same for forks that are made once, however often they are asked for
+   * @param place of the job among the forks of that key, from 0
+   */
+  public static JobId ofFork(JobId job, String key, int place) {
+    return new JobId(Uuid7.derived(job.value, "fork/" + place + "/" + key.length() + "/" + key));
+  }
+
   /** The least id that is larger. */
   public JobId following() {
     long low = value.getLeastSignificantBits() + 1;

@@ -39,6 +39,7 @@ public record JobStatus(
    * @param failures attempts that failed and count against {@code maxAttempts}
    * @param crashes attempts whose worker died; they count against {@code maxCrashes}
    * @param worker that holds it, or held it last
+   * @param version of the handler that has begun it, and alone goes on with it; null if any may
    */
   public record Execution(
       int attempt,
@@ -48,7 +49,8 @@ public record JobStatus(
       int maxCrashes,
       @Nullable Integer progress,
       @Nullable String progressMessage,
-      @Nullable String worker) {}
+      @Nullable String worker,
+      @Nullable Integer version) {}
 
   /**
    * When what happened, or is to happen.
@@ -67,13 +69,18 @@ public record JobStatus(
   /** Whether it was asked to stop, and why. */
   public record Cancel(@Nullable Instant requestedAt, @Nullable String reason) {}
 
-  /** What it belongs to, and what it is kept apart from. */
+  /**
+   * What it belongs to, and what it is kept apart from.
+   *
+   * @param forkedFrom of which job it is a fork; null if it is none
+   */
   public record Relations(
       String tenant,
       String workspace,
       JobId run,
       String runKey,
       @Nullable JobId parent,
+      @Nullable ForkedFrom forkedFrom,
       @Nullable String uniqueKey,
       @Nullable String concurrencyKey) {}
 
@@ -122,6 +129,10 @@ public record JobStatus(
 
   public @Nullable String worker() {
     return execution.worker();
+  }
+
+  public @Nullable Integer version() {
+    return execution.version();
   }
 
   public Instant createdAt() {
@@ -178,6 +189,10 @@ public record JobStatus(
 
   public @Nullable JobId parent() {
     return relations.parent();
+  }
+
+  public @Nullable ForkedFrom forkedFrom() {
+    return relations.forkedFrom();
   }
 
   public @Nullable String uniqueKey() {

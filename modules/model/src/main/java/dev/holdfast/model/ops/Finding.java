@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 public record Finding(ProblemCode problem, Map<String, Object> parameters) {
   public static final String QUEUE = "queue";
   public static final String KIND = "kind";
+  public static final String VERSION = "version";
   public static final String WORKER = "worker";
   public static final String SUPERVISOR = "supervisor";
 

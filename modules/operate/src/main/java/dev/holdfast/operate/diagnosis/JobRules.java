@@ -3,12 +3,14 @@ package dev.holdfast.operate.diagnosis;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.ops.UnhandledKind;
+import dev.holdfast.model.ops.UnservedVersion;
 import dev.holdfast.model.ops.Warnings;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Jobs that failed lately, run under leases that no reaper ends, ask in vain, or have no handler.
+ * Jobs that failed lately, run under leases that no reaper ends, ask in vain, or have no handler or
+ * none of their version.
  */
 final class JobRules implements Rule {
   @Override
@@ -30,6 +32,7 @@ final class JobRules implements Rule {
               .with(Finding.SECONDS, Warnings.ANSWERED_WITHIN.toSeconds()));
     }
     warnings.unhandled().forEach(kind -> found.add(unhandled(kind)));
+    warnings.unserved().forEach(version -> found.add(unserved(version)));
     return found;
   }
 
@@ -41,5 +44,13 @@ final class JobRules implements Rule {
     return of(ProblemCode.KIND_UNHANDLED, kind.jobs())
         .with(Finding.QUEUE, kind.queue())
         .with(Finding.KIND, kind.kind());
+  }
+
+  private static Finding unserved(UnservedVersion version) {
+    return of(ProblemCode.VERSION_UNSERVED, version.jobs())
+        .with(Finding.QUEUE, version.queue())
+        .with(Finding.KIND, version.kind())
+        .with(Finding.VERSION, version.version())
+        .with(Finding.SINCE, version.since());
   }
 }

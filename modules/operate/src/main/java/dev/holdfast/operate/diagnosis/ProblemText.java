@@ -117,6 +117,7 @@ public record ProblemText(String gist, String message, String cliHint, String ht
               "see the questions with 'holdfast inbox', then 'holdfast jobs approve ID' or 'reject ID'",
               "see the questions with GET /v1/jobs?waits=approval, then POST /v1/jobs/{id}/decisions");
       case KIND_UNHANDLED -> unhandled(about);
+      case VERSION_UNSERVED -> unserved(about);
       case SCHEDULE_BROKEN -> {
         String hint = "set it again, or remove it; until then it is tried every minute";
         yield new ProblemText(
@@ -199,5 +200,20 @@ public record ProblemText(String gist, String message, String cliHint, String ht
         which + " wait and no worker handles it",
         start + "'holdfast jobs cancel --kind %s --queue %s'".formatted(kind, queue),
         start + "POST /v1/jobs/cancel");
+  }
+
+  private static ProblemText unserved(ProblemParameters about) {
+    String which =
+        " of kind '%s' in queue '%s'"
+            .formatted(about.text(Finding.KIND), about.text(Finding.QUEUE));
+    long version = about.number(Finding.VERSION);
+    String since =
+        " with version %d, which no worker has since %s"
+            .formatted(version, about.moment(Finding.SINCE));
+    String hint =
+        "start a worker of this queue that has version %d of the kind, beside newer ones if it has any"
+            .formatted(version);
+    return counting(
+        about, "", which + " has begun" + since, which + " have begun" + since, hint, hint);
   }
 }

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 abstract class DiagnosisFixture {
   static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   static final String TAG = "worker:tag:0";
-  static final Warnings NONE = new Warnings(0, 0, 0, 0, List.of());
+  static final Warnings NONE = new Warnings(0, 0, 0, 0, List.of(), List.of());
   final List<WorkerHealth> processes = new ArrayList<>();
   final List<SupervisorHealth> supervisors = new ArrayList<>(List.of(supervisor(0)));
   final List<Holder> holders = new ArrayList<>();

@@ -66,7 +66,7 @@ class DiagnosisTest extends DiagnosisFixture {
 
   @Test
   void a_kind_that_no_worker_handles_is_named_with_its_queue() {
-    warnings = new Warnings(0, 0, 0, 0, List.of(new UnhandledKind("tag", "nope", 2)));
+    warnings = new Warnings(0, 0, 0, 0, List.of(new UnhandledKind("tag", "nope", 2)), List.of());
     assertFound("kind_unhandled");
     assertThat(found().getFirst().message())
         .isEqualTo("2 jobs of kind 'nope' in queue 'tag' wait and no worker handles it");
@@ -118,7 +118,7 @@ class DiagnosisTest extends DiagnosisFixture {
 
   @Test
   void toxic_jobs_are_reported_with_a_command_that_lists_them() {
-    warnings = new Warnings(3, 2, 0, 0, List.of());
+    warnings = new Warnings(3, 2, 0, 0, List.of(), List.of());
     assertFound("toxic_jobs", "jobs_failed");
     assertThat(found().getFirst().message()).startsWith("2 jobs");
     assertThat(found().getFirst().cliHint()).contains("TOXIC_JOB", "holdfast jobs show");
@@ -127,13 +127,13 @@ class DiagnosisTest extends DiagnosisFixture {
 
   @Test
   void expired_leases_that_are_not_reaped_are_reported() {
-    warnings = new Warnings(0, 0, 4, 0, List.of());
+    warnings = new Warnings(0, 0, 4, 0, List.of(), List.of());
     assertFound("leases_overdue");
   }
 
   @Test
   void questions_that_nobody_answers_are_reported() {
-    warnings = new Warnings(0, 0, 0, 2, List.of());
+    warnings = new Warnings(0, 0, 0, 2, List.of(), List.of());
     assertFound("waits_unanswered");
     assertThat(found().getFirst().message()).contains("2 jobs ask", "more than 24 hours");
     assertThat(found().getFirst().cliHint()).contains("holdfast inbox");

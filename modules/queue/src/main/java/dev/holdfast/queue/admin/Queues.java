@@ -98,7 +98,9 @@ public final class Queues {
                          count(*) FILTER (WHERE run_at > statement_timestamp()) AS delayed,
                          0 AS retrying, 0 AS waiting, 0 AS running,
                          min(run_at) FILTER (WHERE run_at <= statement_timestamp()) AS oldest,
-                         min(run_at) FILTER (WHERE run_at <= statement_timestamp()) AS oldest_free
+                         -- Not every worker may claim a job that has a version.
+                         min(run_at) FILTER (WHERE run_at <= statement_timestamp() AND version = 0)
+                           AS oldest_free
                     FROM holdfast.job j WHERE ${withoutRules} AND ${tenant} GROUP BY queue
                   UNION ALL
                   SELECT queue, count(*) FILTER (WHERE run_at <= statement_timestamp()),

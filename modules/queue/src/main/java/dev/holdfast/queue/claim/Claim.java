@@ -2,6 +2,7 @@ package dev.holdfast.queue.claim;
 
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.batch.BatchClaims;
@@ -52,8 +53,8 @@ public final class Claim {
           SELECT id, attempt FROM holdfast.job WHERE state = 'RUNNING' AND worker_id = :worker
           """);
 
-  /** Workers of one tenant walk over the jobs of the others. */
-  private record Line(String queue, Tenant tenant) {}
+  /** Workers of one tenant walk over the jobs of the others, as over those of other versions. */
+  private record Line(String queue, Tenant tenant, List<KindVersion> versions) {}
 
   private static final Duration IN_A_MOMENT = Duration.ofMillis(10);
 
@@ -99,7 +100,7 @@ public final class Claim {
         return new Claimed(taken.jobs(), null);
       }
     }
-    Line line = new Line(request.queue(), request.tenant());
+    Line line = new Line(request.queue(), request.tenant(), request.versions());
     ClaimCursor cursor = cursors.computeIfAbsent(line, of -> new ClaimCursor(nanos));
     double[] from = cursor.next();
     Taken taken = first(request, cursor, from);

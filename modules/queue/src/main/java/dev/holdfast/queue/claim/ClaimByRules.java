@@ -78,7 +78,7 @@ final class ClaimByRules {
                    SELECT j.ctid, j.priority, j.run_at, j.id
                      FROM holdfast.job j
                     WHERE j.queue = :queue AND j.priority = lane.priority
-                      AND ${withoutRules} AND ${tenant} AND ${inNoBatch}
+                      AND ${withoutRules} AND ${tenant} AND ${inNoBatch} AND ${served}
                       AND j.run_at <= statement_timestamp()
                     ORDER BY j.run_at, j.id
                     LIMIT :most
@@ -92,7 +92,7 @@ final class ClaimByRules {
                      FROM holdfast.job j
                     WHERE j.queue = :queue AND j.concurrency_key = keyed.key
                       AND j.tenant = keyed.tenant
-                      AND j.state = 'PENDING' AND NOT j.isolated AND ${tenant}
+                      AND j.state = 'PENDING' AND NOT j.isolated AND ${tenant} AND ${served}
                       AND j.run_at <= statement_timestamp()
                     ORDER BY j.priority, j.run_at, j.id
                     LIMIT greatest(0, least(keyed.free_slots, (SELECT free_slots FROM capacity)))
@@ -112,6 +112,8 @@ final class ClaimByRules {
               ClaimableSql.isWithoutRules("j"),
               "inNoBatch",
               BatchSql.isInNoBatch("j"),
+              "served",
+              ClaimableSql.isServed("j"),
               "tenant",
               TenantSql.isOf("j")));
 

@@ -44,7 +44,9 @@ record ClaimedRow(LeasedJob job, int priority, double due) {
             Rows.millisOrNull(row, "timeout_ms"),
             Rows.millisOrNull(row, "deadline_ms"),
             AttributesJson.read(row.getString("attributes")),
-            row.getBoolean("commanded"));
+            row.getBoolean("commanded"),
+            row.getInt("version"),
+            row.getBoolean("stepped"));
     return new ClaimedRow(job, row.getInt("priority"), row.getDouble("due"));
   }
 }

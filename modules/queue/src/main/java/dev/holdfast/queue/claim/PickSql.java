@@ -26,7 +26,7 @@ final class PickSql {
            SELECT ${columns}
              FROM holdfast.job j
             WHERE j.queue = :queue AND j.priority = (lane.number - 1)::smallint
-              AND ${withoutRules} AND ${tenant} AND ${inNoBatch}
+              AND ${withoutRules} AND ${tenant} AND ${inNoBatch} AND ${served}
               AND j.run_at >= to_timestamp(lane.start) AND j.run_at <= statement_timestamp()
             ORDER BY j.run_at, j.id
             LIMIT :most
@@ -42,6 +42,8 @@ final class PickSql {
         TenantSql.isOf("j"),
         "inNoBatch",
         BatchSql.isInNoBatch("j"),
+        "served",
+        ClaimableSql.isServed("j"),
         "lock",
         lock,
         "readCommitted",

@@ -49,7 +49,7 @@ record RulesSnapshot(
   static final String DUE_SUSPECT =
       Sql.fragment(
           """
-          j.queue = :queue AND ${suspect} AND ${tenant}
+          j.queue = :queue AND ${suspect} AND ${tenant} AND ${served}
           AND j.run_at <= statement_timestamp()
           AND (j.concurrency_key IS NULL OR j.concurrency_limit > (
                  SELECT count(*) FROM holdfast.job r
@@ -59,7 +59,9 @@ record RulesSnapshot(
           "suspect",
           ClaimableSql.isSuspect("j"),
           "tenant",
-          TenantSql.isOf("j"));
+          TenantSql.isOf("j"),
+          "served",
+          ClaimableSql.isServed("j"));
 
   // Sent in one round trip: BEGIN, the wait for the advisory lock of the queue and for batch claims
   // to end, and the query, which is a separate statement because one that waits for a lock has a
@@ -156,6 +158,7 @@ record RulesSnapshot(
         .set("queue", request.queue())
         .set("worker", request.worker())
         .tenant(request.tenant())
+        .array("versions", "text", request.versions(), ClaimableSql::served)
         .set("afterKey", after.key())
         .set("afterTenant", after.tenant())
         .set("untilKey", until.key())

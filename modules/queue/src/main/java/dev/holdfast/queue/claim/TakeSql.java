@@ -3,8 +3,10 @@ package dev.holdfast.queue.claim;
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.queue.jdbc.Sql;
+import dev.holdfast.queue.sql.ClaimableSql;
 import dev.holdfast.queue.sql.Transition;
 import java.sql.Connection;
+import java.sql.SQLException;
 
 /**
  * A claim: the rows that a CTE {@code picked} found and locked are taken by a worker, and read.
@@ -38,6 +40,9 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
                     j.run_id, j.run_key, j.failures, j.max_attempts, j.timeout_ms, j.priority,
                     j.attributes,
                     EXISTS (SELECT FROM holdfast.job_command c WHERE c.job_id = j.id) AS commanded,
+                    j.version,
+                    CASE WHEN j.attempt > 1 OR j.forked_from IS NOT NULL THEN EXISTS (
+                      SELECT FROM holdfast.step s WHERE s.job_id = j.id) ELSE false END AS stepped,
                     date_part('epoch', j.run_at) AS due,
                     date_part('epoch', j.created_at) AS created,
                     date_part('epoch', j.deadline - statement_timestamp()) * 1000 AS deadline_ms,
@@ -66,7 +71,7 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
   }
 
   /** With what every claim statement has bound. */
-  Sql.Call on(Connection connection, ClaimRequest request, boolean payloads) {
+  Sql.Call on(Connection connection, ClaimRequest request, boolean payloads) throws SQLException {
     return bind(reading(payloads).on(connection), request);
   }
 
@@ -74,12 +79,13 @@ record TakeSql(Sql withPayloads, Sql withoutPayloads) {
     return payloads ? withPayloads : withoutPayloads;
   }
 
-  static Sql.Call bind(Sql.Call call, ClaimRequest request) {
+  static Sql.Call bind(Sql.Call call, ClaimRequest request) throws SQLException {
     return call.set("queue", request.queue())
         .set("worker", request.worker())
         .set("lease", request.lease())
         .set("cancelGrace", request.cancelGrace())
         .set("remote", request.receiver() == ClaimRequest.Receiver.REMOTE)
-        .tenant(request.tenant());
+        .tenant(request.tenant())
+        .array("versions", "text", request.versions(), ClaimableSql::served);
   }
 }

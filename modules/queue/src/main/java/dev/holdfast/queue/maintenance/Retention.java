@@ -23,6 +23,10 @@ public final class Retention {
            -- What a job has started is kept for its handler until it has ended, too.
            AND (j.started_as IS NULL OR NOT EXISTS (
              SELECT FROM holdfast.job p WHERE p.id = j.parent_id AND p.finished_at IS NULL))
+           -- And for forks of that job.
+           AND (j.started_as IS NULL OR NOT EXISTS (
+             SELECT FROM holdfast.job f
+              WHERE f.forked_from = j.parent_id AND f.finished_at IS NULL))
          LIMIT :most
            FOR UPDATE SKIP LOCKED
       ), deleted AS (

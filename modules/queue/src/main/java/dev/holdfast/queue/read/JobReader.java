@@ -2,6 +2,7 @@ package dev.holdfast.queue.read;
 
 import dev.holdfast.model.attempt.Attempt;
 import dev.holdfast.model.attempt.AttemptOutcome;
+import dev.holdfast.model.job.ForkedFrom;
 import dev.holdfast.model.job.JobCursor;
 import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobFilter;
@@ -26,6 +27,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Reads jobs as people and programs want to see them. */
 public final class JobReader {
@@ -88,7 +90,7 @@ public final class JobReader {
              max_attempts, crashes, max_crashes, progress, progress_message, ${worker} AS worker_id, heartbeat_at,
              lease_expires_at, created_at, run_at, started_at, finished_at, cancel_requested_at,
              cancel_reason, deadline, tenant, workspace, run_id, run_key, parent_id, unique_key,
-             concurrency_key, attributes, wait_sort, wake_at, wait
+             concurrency_key, attributes, wait_sort, wake_at, wait, version, forked_from, forked_at
       """
           .replace("${worker}", WorkerSql.ofJob("job"));
 
@@ -293,7 +295,8 @@ public final class JobReader {
             row.getInt("max_crashes"),
             Rows.intOrNull(row, "progress"),
             row.getString("progress_message"),
-            row.getString("worker_id")),
+            row.getString("worker_id"),
+            row.getInt("version") == 0 ? null : row.getInt("version")),
         new JobStatus.Times(
             Rows.instant(row, "created_at"),
             Rows.instant(row, "run_at"),
@@ -310,6 +313,7 @@ public final class JobReader {
             Rows.id(row, "run_id"),
             row.getString("run_key"),
             Rows.idOrNull(row, "parent_id"),
+            forkedFrom(row),
             row.getString("unique_key"),
             row.getString("concurrency_key")),
         WaitJson.read(row),
@@ -319,6 +323,11 @@ public final class JobReader {
             Rows.jsonOrNull(row, "result"),
             FailureJson.read(row.getString("failure")),
             omitted(row)));
+  }
+
+  private static @Nullable ForkedFrom forkedFrom(ResultSet row) throws SQLException {
+    JobId job = Rows.idOrNull(row, "forked_from");
+    return job == null ? null : new ForkedFrom(job, row.getString("forked_at"));
   }
 
   private static List<String> omitted(ResultSet row) throws SQLException {

@@ -9,7 +9,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** Reads the jobs that a job depends on, and those that depend on it. */
+/** Reads the jobs that a job depends on, those that depend on it, and its forks. */
 public final class RelatedJobs {
   // Those that have not ended come first: they are why a job waits.
   private static final String RELATED =
@@ -24,6 +24,16 @@ public final class RelatedJobs {
   private static final Sql DEPENDS_ON = Sql.of(RELATED, "other", "depends_on_id", "own", "job_id");
   private static final Sql DEPENDENTS = Sql.of(RELATED, "other", "job_id", "own", "depends_on_id");
 
+  private static final Sql FORKS =
+      Sql.of(
+          """
+          SELECT j.id, j.kind, j.queue, j.tenant, j.state
+            FROM holdfast.job j
+           WHERE j.forked_from = :job
+           ORDER BY j.created_at, j.id
+           LIMIT :most
+          """);
+
   private RelatedJobs() {}
 
   public static JobDependencies of(Connection connection, JobId job) throws SQLException {
@@ -34,6 +44,11 @@ public final class RelatedJobs {
             .set("most", JobDependencies.MOST)
             .list(RelatedJobs::related),
         DEPENDENTS
+            .on(connection)
+            .set("job", job)
+            .set("most", JobDependencies.MOST)
+            .list(RelatedJobs::related),
+        FORKS
             .on(connection)
             .set("job", job)
             .set("most", JobDependencies.MOST)

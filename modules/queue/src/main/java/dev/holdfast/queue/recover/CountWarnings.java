@@ -1,6 +1,7 @@
 package dev.holdfast.queue.recover;
 
 import dev.holdfast.model.ops.UnhandledKind;
+import dev.holdfast.model.ops.UnservedVersion;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.jdbc.Sql;
@@ -47,9 +48,14 @@ public final class CountWarnings {
 
   /**
    * @param unhandled kinds that no live worker handles
+   * @param unserved versions that no live worker has
    */
   public static Warnings of(
-      Connection connection, Tenant tenant, Duration reapGrace, List<UnhandledKind> unhandled)
+      Connection connection,
+      Tenant tenant,
+      Duration reapGrace,
+      List<UnhandledKind> unhandled,
+      List<UnservedVersion> unserved)
       throws SQLException {
     return SQL.on(connection)
         .set("grace", reapGrace)
@@ -62,6 +68,7 @@ public final class CountWarnings {
                     row.getLong("toxic"),
                     row.getLong("overdue"),
                     row.getLong("unanswered"),
-                    unhandled));
+                    unhandled,
+                    unserved));
   }
 }

@@ -93,6 +93,8 @@ public final class AppendEvents {
       case Report.Event event -> event.type();
       case Report.Step step -> throw new IllegalArgumentException(step + " is written by Steps");
       case Report.Log log -> throw new IllegalArgumentException(log + " is written by Log");
+      case Report.Version version ->
+          throw new IllegalArgumentException(version + " is written by KeepVersion");
     };
   }
 }

@@ -58,6 +58,15 @@ public final class WriteReports {
                 .filter(r -> r instanceof Report.Progress || r instanceof Report.Event)
                 .toList(),
             AppendEvents::all);
+    Set<Lease> kept =
+        written(
+            "version",
+            Refusal.BAD_LIMIT,
+            reports.stream()
+                .filter(Report.Version.class::isInstance)
+                .map(Report.Version.class::cast)
+                .toList(),
+            KeepVersion::all);
     Set<Lease> logged =
         written(
             "log",
@@ -79,6 +88,7 @@ public final class WriteReports {
                 switch (report) {
                   case Report.Step step -> stepped.contains(step.lease());
                   case Report.Log log -> logged.contains(log.lease());
+                  case Report.Version version -> kept.contains(version.lease());
                   case Report.Progress progress -> appended.contains(progress.lease());
                   case Report.Event event -> appended.contains(event.lease());
                 })

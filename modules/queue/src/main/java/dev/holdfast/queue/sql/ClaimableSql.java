@@ -1,5 +1,6 @@
 package dev.holdfast.queue.sql;
 
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.queue.jdbc.Sql;
 
 /**
@@ -42,6 +43,21 @@ public final class ClaimableSql {
   /** Of a job: PENDING and a suspect. The index is job_claim_isolated. */
   public static String isSuspect(String job) {
     return "%1$s.state = 'PENDING' AND %1$s.isolated".formatted(job);
+  }
+
+  /**
+   * That the worker of a claim, which binds its {@code :versions} by {@link #served}, has the
+   * version of a job. By the columns of the row, which the claim reads in any case: jobs without a
+   * version cost nothing more.
+   */
+  public static String isServed(String job) {
+    return "(%1$s.version = 0 OR %1$s.version || ' ' || %1$s.kind = ANY (:versions::text[]))"
+        .formatted(job);
+  }
+
+  /** What {@link #isServed} looks for. */
+  public static String served(KindVersion version) {
+    return version.version() + " " + version.kind();
   }
 
   /**

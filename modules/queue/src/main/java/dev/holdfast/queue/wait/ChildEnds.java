@@ -17,7 +17,13 @@ public final class ChildEnds {
           """
           SELECT c.id, c.state, c.result, c.failure
             FROM unnest(:children::uuid[]) WITH ORDINALITY AS asked(id, n)
-            JOIN holdfast.job c ON c.id = asked.id AND c.parent_id = :parent
+            JOIN holdfast.job c
+              ON c.id = asked.id
+             AND (c.parent_id = :parent
+                  -- What a fork knows of that was started by the job that it is forked from.
+                  OR EXISTS (SELECT FROM holdfast.step s
+                              WHERE s.job_id = :parent AND s.ended ->> 'job' = c.parent_id::text
+                                AND s.ended ->> 'outcome' = 'STARTED'))
            ORDER BY asked.n
           """);
 

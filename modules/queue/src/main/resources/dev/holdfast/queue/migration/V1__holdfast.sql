@@ -65,6 +65,9 @@ CREATE TABLE holdfast.job (
   priority             holdfast.job_priority NOT NULL,
   -- The states, as bits, in which unique_key is held; 0 once it was given up.
   unique_states        smallint    NOT NULL DEFAULT 0,
+  -- The version of the handler that has begun steps, waits or jobs of this one, and alone goes on with
+  -- it; 0 while none has, or one without a version.
+  version              smallint    NOT NULL DEFAULT 0,
   -- The job has used up its crashes beside others, and now runs in a worker that has no other job.
   isolated             boolean     NOT NULL DEFAULT false,
   -- The last claim was answered over HTTP, where the answer may be lost: Reap does not count a crash
@@ -120,6 +123,9 @@ CREATE TABLE holdfast.job (
   -- What a job brings along for its worker besides the payload: assetId, partitionKey, resources,
   -- traceparent and tags. Null for nearly all jobs.
   attributes           jsonb,
+  -- Of which job this is a fork, and the step from which on it does again what that has done.
+  forked_from          uuid,
+  forked_at            text,
 
   -- Each of these costs every statement that writes a job, however few, as much as two rows do,
   -- because PostgreSQL parses the condition for each statement. What only one verb could get wrong is
@@ -203,6 +209,12 @@ CREATE INDEX job_tags ON holdfast.job USING gin ((attributes -> 'tags') jsonb_pa
 -- summary.
 CREATE INDEX job_finished ON holdfast.job USING brin (finished_at, created_at)
   WITH (autosummarize = on);
+-- Forks of a job. Most jobs are none.
+CREATE INDEX job_forked ON holdfast.job (forked_from)
+  WHERE forked_from IS NOT NULL;
+-- Versions that jobs need, for the warning that no worker has them. Most jobs need none.
+CREATE INDEX job_version ON holdfast.job (queue, kind, version)
+  WHERE version > 0 AND finished_at IS NULL;
 -- Enqueue: one job at most holds a unique key.
 CREATE UNIQUE INDEX job_unique ON holdfast.job (tenant, kind, unique_key)
   WHERE unique_states > 0;
@@ -475,11 +487,22 @@ CREATE TABLE holdfast.handled_kind (
   PRIMARY KEY (queue, kind)
 ) WITH (fillfactor = 50);
 
+-- The same of versions of kinds, where handlers have any.
+CREATE TABLE holdfast.handled_version (
+  queue   text        NOT NULL,
+  kind    text        NOT NULL,
+  version smallint    NOT NULL,
+  seen_at timestamptz NOT NULL,
+  PRIMARY KEY (queue, kind, version)
+) WITH (fillfactor = 50);
+
 -- Which workers ask servers for jobs of which queues: they are known by it while they hold none.
 CREATE TABLE holdfast.worker_poll (
   worker_id  text        NOT NULL,
   queue      text        NOT NULL,
   tenant     text,
+  -- Which versions of kinds it has, such as '2 onboard'; none where it does not say.
+  versions   text[]      NOT NULL DEFAULT '{}',
   asked_at   timestamptz NOT NULL,
   expires_at timestamptz NOT NULL
 ) WITH (fillfactor = 50);

@@ -8,7 +8,9 @@ import dev.holdfast.contract.request.BulkRequest;
 import dev.holdfast.contract.request.CancelRequest;
 import dev.holdfast.contract.request.CommandRequest;
 import dev.holdfast.contract.request.DecisionRequest;
+import dev.holdfast.contract.request.ForkRequest;
 import dev.holdfast.contract.request.JobPatch;
+import dev.holdfast.contract.request.KeySignalRequest;
 import dev.holdfast.contract.request.SignalRequest;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -45,6 +47,8 @@ public final class JobActionsApi {
         Route.post("/v1/jobs/{id}/cancel", Guard.OPERATE, this::cancel).maxBody(Route.SMALL),
         Route.post("/v1/jobs/{id}/retry", Guard.OPERATE, this::retry).maxBody(Route.SMALL),
         Route.post("/v1/jobs/{id}/signals", Guard.SUBMIT, this::signal),
+        Route.post("/v1/signals", Guard.SUBMIT, this::signalByKey),
+        Route.post("/v1/jobs/{id}/fork", Guard.OPERATE, this::fork),
         Route.post("/v1/jobs/{id}/decisions", Guard.OPERATE, this::decide).maxBody(Route.SMALL),
         Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::command).maxBody(Route.SMALL));
   }
@@ -104,6 +108,19 @@ public final class JobActionsApi {
     return Answer.ok(
         new SignalRequest.Answer(
             jobs(call).signal(call.id("id"), said.name(), payload, said.key())));
+  }
+
+  private Answer signalByKey(Call call) {
+    KeySignalRequest said = call.body(KeySignalRequest.class);
+    Json payload = said.payload() == null ? Json.EMPTY : said.payload();
+    return Answer.ok(
+        jobs(call)
+            .signal(
+                said.kind(), said.uniqueKey(), said.tenant(), said.name(), payload, said.key()));
+  }
+
+  private Answer fork(Call call) {
+    return Answer.ok(jobs(call).fork(call.id("id"), call.body(ForkRequest.class).fork()));
   }
 
   private Answer decide(Call call) {

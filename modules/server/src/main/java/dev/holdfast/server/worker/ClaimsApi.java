@@ -60,7 +60,8 @@ public final class ClaimsApi {
   private Answer lease(Call call) throws InterruptedException {
     LeaseRequest request = call.body(LeaseRequest.class);
     LongPollBroker.Line line =
-        new LongPollBroker.Line(Limits.queue(call.value("queue")), call.caller().tenant());
+        new LongPollBroker.Line(
+            Limits.queue(call.value("queue")), call.caller().tenant(), request.kindVersions());
     Duration lease = or(request.leaseMs(), usual.lease());
     Duration cancelGrace = or(request.cancelGracePeriodMs(), usual.cancelGrace());
     LongPollBroker.Poll poll =
@@ -97,7 +98,10 @@ public final class ClaimsApi {
     }
     long since = System.nanoTime();
     Claimed claimed = longPolls.claim(line, poll);
-    wakeUps.claimed(line, since, claimed.jobs().size() == request.most());
+    wakeUps.claimed(
+        new LongPollBroker.Line(line.queue(), line.tenant()),
+        since,
+        claimed.jobs().size() == request.most());
     return claimed;
   }
 

@@ -109,7 +109,9 @@ public final class Envelopes {
         job.failures(),
         job.maxAttempts(),
         job.queueWait().toMillis(),
-        millis(job.untilDeadline()));
+        millis(job.untilDeadline()),
+        job.version() == 0 ? null : job.version(),
+        job.lease().attempt() == 1 && job.mayHaveSteps() ? true : null);
   }
 
   private @Nullable Instant deadline(LeasedJob job, Background known) {

@@ -147,6 +147,13 @@ public final class FencedOperations {
         });
   }
 
+  /** What is written after it belongs to this version, if the job has none yet. */
+  void keepVersion(LeaseHolder holder, Lease lease, @Nullable Integer version) {
+    if (version != null) {
+      var unused = report(List.of(new Held<>(holder, lease, new Report.Version(lease, version))));
+    }
+  }
+
   Ack log(Held<LogLines> lines) {
     return ofHolder(lines, queue::log);
   }

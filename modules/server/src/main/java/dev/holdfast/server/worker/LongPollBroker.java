@@ -2,6 +2,7 @@ package dev.holdfast.server.worker;
 
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.value.Tenant;
@@ -31,8 +32,19 @@ import org.slf4j.LoggerFactory;
 public final class LongPollBroker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LongPollBroker.class);
 
-  /** One queue as one tenant's workers see it; null is all tenants. */
-  record Line(String queue, Tenant tenant) {}
+  /**
+   * One queue as the workers of a tenant see it that have the same versions of kinds: what is there
+   * for one of them is there for all of them.
+   */
+  record Line(String queue, Tenant tenant, List<KindVersion> versions) {
+    Line {
+      versions = List.copyOf(versions);
+    }
+
+    Line(String queue, Tenant tenant) {
+      this(queue, tenant, List.of());
+    }
+  }
 
   /** Whether a client may have tasks: its key may be revoked while it waits. */
   interface Admission {
@@ -167,6 +179,7 @@ public final class LongPollBroker implements AutoCloseable {
             new ClaimRequest(line.queue(), poll.most(), poll.worker(), poll.lease())
                 .cancelGrace(poll.cancelGrace())
                 .tenant(line.tenant())
+                .versions(line.versions())
                 .remote());
     attempts.claimed(claimed.jobs());
     return claimed;

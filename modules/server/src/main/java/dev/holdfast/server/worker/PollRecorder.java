@@ -80,7 +80,14 @@ public final class PollRecorder {
           (key, each) -> {
             if (!each.written()) {
               Duration left = Duration.ofNanos(Math.max(0, each.until() - now));
-              fresh.put(key, new Poll(key.worker(), key.line().queue(), key.line().tenant(), left));
+              fresh.put(
+                  key,
+                  new Poll(
+                      key.worker(),
+                      key.line().queue(),
+                      key.line().tenant(),
+                      key.line().versions(),
+                      left));
             }
             return new Known(each.until(), true, each.waiting());
           });

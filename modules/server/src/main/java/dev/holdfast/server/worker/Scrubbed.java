@@ -36,6 +36,7 @@ final class Scrubbed {
           new Report.Progress(lease, percent, text(message));
       case Report.Event event -> event;
       case Report.Step step -> step;
+      case Report.Version version -> version;
     };
   }
 

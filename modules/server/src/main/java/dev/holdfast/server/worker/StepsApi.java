@@ -69,6 +69,7 @@ public final class StepsApi {
     TaskStep step = call.callback(TaskStep.class);
     LeaseHolder.Token holder = TaskRefusals.holder(call.token(), step.attempt(), step.attemptId());
     Lease lease = holder.scope().lease();
+    operations.keepVersion(holder, lease, step.version());
     Report report = report(lease, id, step, handledCommand(lease, id, step));
     if (operations.report(List.of(new Held<>(holder, lease, report))).getFirst()
         == Ack.LEASE_LOST) {

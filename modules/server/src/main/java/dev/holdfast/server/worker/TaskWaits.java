@@ -61,6 +61,7 @@ public final class TaskWaits {
       }
       return over(known.waitEnd(), known);
     }
+    operations.keepVersion(holder, lease, said.version());
     Suspension suspension = new Suspension(lease, index(steps, wait.id()), wait);
     return switch (operations.suspend(new Held<>(holder, lease, suspension))) {
       case WaitAnswer.Over(var end, var payload) ->
@@ -85,8 +86,10 @@ public final class TaskWaits {
     StepStatus known = find(steps, id).orElse(null);
     int time = known == null ? 1 : known.isDone() ? known.attempt() : known.attempt() + 1;
     List<Job> jobs = new ArrayList<>();
+    WaitEnd started = known == null || !known.isDone() ? null : known.waitEnd();
+    JobId starter = started == null || started.job() == null ? lease.job() : started.job();
     for (Job each : said.asked()) {
-      jobs.add(each.id(JobId.ofChild(lease.job(), id, time, jobs.size())));
+      jobs.add(each.id(JobId.ofChild(starter, id, time, jobs.size())));
     }
     if (known != null && known.isDone()) {
       refusals.mustHold("children", lease);
@@ -95,6 +98,7 @@ public final class TaskWaits {
         throw taken(known, "a start of %,d jobs".formatted(jobs.size()));
       }
     } else {
+      operations.keepVersion(holder, lease, said.version());
       Children children = new Children(lease, id, index(steps, id), jobs, jobs.size());
       if (operations.startChildren(new Held<>(holder, lease, children)) == Ack.LEASE_LOST) {
         throw refusals.lost("children", lease);

@@ -79,6 +79,30 @@ async function editJob(view) {
   view.refresh(0);
 }
 
+/** New jobs that go on from a step of this one. */
+export async function forkJob(view, stepId) {
+  const { job, steps } = view;
+  const known = steps.map((step) => step.stepId);
+  if (job.waitsFor && !known.includes(job.waitsFor.id)) known.push(job.waitsFor.id);
+  await ask({
+    title: `Fork this ${clipped(job.kind, 60)}?`,
+    text: 'New jobs with what was done before the step do it and all after it again. This job stays as it is. What is left empty they have from this one.',
+    fields: [
+      { name: 'fromStep', label: 'From step', list: known, required: true, value: stepId ?? '' },
+      { name: 'times', label: 'How many', type: 'number', min: 1, max: 100, required: true, value: '1' },
+      { name: 'payload', label: 'Another payload (JSON)', rows: 6, value: '' },
+    ],
+    confirm: 'Fork the job',
+    act: async (form) => {
+      const payload = form.payload.trim() === '' ? {} : { payload: readJson(form.payload, 'payload') };
+      const { jobs } = await post(jobPath(view.jobId, '/fork'), { fromStep: form.fromStep, times: Number(form.times), ...payload });
+      if (jobs.length === 1) location.hash = `#/jobs/${encodeURIComponent(jobs[0])}`;
+      return jobs.length === 1 ? 'Forked' : `Forked ${count(jobs.length)} times`;
+    },
+  });
+  view.refresh(0);
+}
+
 async function deleteJob(view) {
   await ask({
     title: 'Delete this job?',
@@ -136,6 +160,7 @@ export function actions(view) {
   return html`<div class="actions" role="group" aria-label="Commands to this job">
     ${DEAD.includes(job.state) ? html`<button type="button" class="primary" @click=${() => retryJob(view)}>Retry …</button>` : nothing}
     <button type="button" @click=${() => enqueue(job)}>Run again, edited …</button>
+    ${view.steps.length > 0 || job.waitsFor ? html`<button type="button" @click=${() => forkJob(view)}>Fork …</button>` : nothing}
     ${active && job.state !== 'RUNNING' ? html`<button type="button" @click=${() => editJob(view)}>Change …</button>` : nothing}
     ${active && held ? html`<button type="button" class="primary" @click=${() => control(view, 'resume')}>Resume …</button>` : nothing}
     ${active && !held && inSteps ? html`<button type="button" @click=${() => control(view, 'pause')}>Pause …</button>` : nothing}

@@ -13,7 +13,7 @@ import { ACTIVE } from './states.js';
 
 const MOST_LOG = 200_000;
 const NO_LOG = { parts: [], next: null, skipped: false };
-const NO_DEPENDENCIES = { dependsOn: [], dependents: [] };
+const NO_DEPENDENCIES = { dependsOn: [], dependents: [], forks: [] };
 const TABS = [['timeline', 'Timeline'], ['output', 'Output'], ['data', 'Data'], ['events', 'Events']];
 
 /** Those of one attempt together, and of a long one the end. */
@@ -85,7 +85,7 @@ class JobView extends View {
     const { job } = this;
     if (!['PENDING', 'RETRYING'].includes(job.state)) return;
     const { problems } = await get('/v1/info', signal);
-    if (!signal.aborted) this.problems = problems.filter(({ parameters: p, code }) => code === 'all_paused' || (p?.queue === job.queue && (!p.kind || p.kind === job.kind)));
+    if (!signal.aborted) this.problems = problems.filter(({ parameters: p, code }) => code === 'all_paused' || (p?.queue === job.queue && (!p.kind || p.kind === job.kind) && (!p.version || p.version === job.version)));
   }
 
   /** What its programs have printed since it was asked last; one at a time, and once more if it was rung meanwhile. */
@@ -148,7 +148,15 @@ class JobView extends View {
       ${whyNot(this)}
       ${waitsFor(this)}
       ${facts(this)}
+      ${this.#forks()}
       ${this.#tabs()}`;
+  }
+
+  #forks() {
+    const forks = this.dependencies.forks ?? [];
+    if (forks.length === 0) return nothing;
+    return html`<section aria-labelledby="forks"><h2 id="forks">Forks</h2>
+      <ul>${forks.map((each) => html`<li><a class="mono" href="#/jobs/${encodeURIComponent(each.id)}">…${each.id.slice(-8)}</a> ${badge(each.state)}</li>`)}</ul></section>`;
   }
 
   /** Where it comes from: its run and its parent. */
@@ -156,6 +164,7 @@ class JobView extends View {
     return html`<nav class="crumbs" aria-label="Where it belongs"><a href="#/jobs">Jobs</a>
       ${job.runId !== job.id ? html`› <a href="#/runs/${job.runId}">run …${job.runId.slice(-8)}</a>` : nothing}
       ${job.parentId ? html`› <a href="#/jobs/${encodeURIComponent(job.parentId)}">parent …${job.parentId.slice(-8)}</a>` : nothing}
+      ${job.forkedFrom ? html`› <a href="#/jobs/${encodeURIComponent(job.forkedFrom.jobId)}">fork of …${job.forkedFrom.jobId.slice(-8)}</a>` : nothing}
       › <span class="mono">…${job.id.slice(-8)}</span></nav>`;
   }
 

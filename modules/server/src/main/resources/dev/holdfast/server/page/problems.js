@@ -84,6 +84,7 @@ const WORDS = {
   worker_silent: (p) => ({ text: p.pushed ? `A worker that gets pushed tasks of queue '${p.queue}' has stopped reporting; its jobs are requeued` : `${named(p)} has stopped reporting; its jobs are requeued`, todo: [workers] }),
   supervisor_silent: (p) => ({ bad: true, text: `Supervisor '${p.supervisor}' has stopped reporting, with ${count(p.workers)} ${is(p.workers, 'worker', 'workers')}; their jobs are requeued`, todo: [workers] }),
   kind_unhandled: (p) => ({ text: `${jobs(p.jobs)} of kind '${p.kind}' in queue '${p.queue}' ${is(p.jobs, 'waits', 'wait')} and no worker handles ${is(p.jobs, 'it', 'them')}`, todo: [show(`queue:${p.queue} kind:${p.kind} state:pending`)] }),
+  version_unserved: (p) => ({ text: `${jobs(p.jobs)} of kind '${p.kind}' in queue '${p.queue}' ${is(p.jobs, 'has', 'have')} begun with version ${p.version}, which no worker has since ${moment(p.since)}`, todo: [show(`queue:${p.queue} kind:${p.kind}`)] }),
   toxic_jobs: (p) => ({ bad: true, text: `${jobs(p.jobs)} crashed ${is(p.jobs, 'its', 'their')} workers too often and failed within the last hour`, todo: [show('state:failed code:TOXIC_JOB')] }),
   jobs_failed: (p) => ({ bad: true, text: `${jobs(p.jobs)} failed within the last hour`, todo: [go('#/failures', 'Show failures'), show('state:failed'), retryAll('state:failed')] }),
   leases_overdue: (p) => ({ bad: true, text: `${jobs(p.jobs)} ${is(p.jobs, 'runs', 'run')} under expired leases, and no reaper requeues ${is(p.jobs, 'it', 'them')}`, todo: [show('state:running')] }),

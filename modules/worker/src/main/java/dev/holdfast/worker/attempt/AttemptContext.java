@@ -10,6 +10,7 @@ import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
@@ -42,6 +43,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The context of one attempt: each concern is a class, and this passes the handler's calls on. */
 final class AttemptContext implements JobContext {
+  /** So many steps are named in one event. */
+  private static final int MOST_NAMED = 20;
+
   private final LeasedJob job;
   private final Codec codec;
   private final Duration grace;
@@ -54,10 +58,12 @@ final class AttemptContext implements JobContext {
   private final Runnable lost;
 
   /**
+   * @param version of the handler; 0 if it has none
    * @param lost called when an answer says that the lease is lost
    */
   AttemptContext(
       LeasedJob job,
+      int version,
       AttemptServices services,
       StopSignal stop,
       HandlerThread thread,
@@ -80,6 +86,7 @@ final class AttemptContext implements JobContext {
     this.steps =
         new AttemptSteps(
             job,
+            version,
             services,
             new Journal(job.lease(), codec, reports::write, reports::announce, services.metrics()));
     this.codeSteps = new CodeSteps(codec, steps);
@@ -139,9 +146,11 @@ final class AttemptContext implements JobContext {
   public void event(String type, Object data) {
     waits.checkNotSuspended();
     steps.report();
-    reports.write(
-        new Report.Event(
-            job.lease(), EventType.ofHandler(type), Limits.eventData(codec.encode(data))));
+    write(EventType.ofHandler(type), data);
+  }
+
+  private void write(String type, Object data) {
+    reports.write(new Report.Event(job.lease(), type, Limits.eventData(codec.encode(data))));
   }
 
   @Override
@@ -256,8 +265,11 @@ final class AttemptContext implements JobContext {
   public List<ChildEnd> join(String id, Collection<Child> children, Join how) {
     List<Child> all = List.copyOf(children);
     waits.checkStarted(all);
-    if (!all.isEmpty()) {
-      waits.await(new Wait.ForChildren(id, startedAs(all), false, how == Join.FAIL_FAST, null));
+    List<Child> awaited = waits.own(all);
+    if (!awaited.isEmpty()) {
+      waits.await(new Wait.ForChildren(id, startedAs(awaited), false, how == Join.FAIL_FAST, null));
+    } else if (!all.isEmpty()) {
+      WaitEnd unused = waits.passed(id);
     }
     List<ChildEnd> ends = waits.ends(all);
     if (how == Join.FAIL_FAST) {
@@ -276,8 +288,19 @@ final class AttemptContext implements JobContext {
   public ChildEnd any(String id, Collection<Child> children) {
     List<Child> all = List.copyOf(children);
     waits.checkStarted(all);
-    WaitEnd end = waits.await(new Wait.ForChildren(id, startedAs(all), true, false, null)).end();
-    return waits.ends(all.stream().filter(each -> each.id().equals(end.job())).toList()).getFirst();
+    JobId first = first(id, all);
+    return waits.ends(all.stream().filter(each -> each.id().equals(first)).toList()).getFirst();
+  }
+
+  private @Nullable JobId first(String id, List<Child> all) {
+    List<Child> awaited = waits.own(all);
+    if (awaited.size() == all.size()) {
+      return waits.await(new Wait.ForChildren(id, startedAs(all), true, false, null)).end().job();
+    }
+    WaitEnd before = waits.passed(id);
+    return before != null && before.job() != null
+        ? before.job()
+        : all.stream().filter(each -> !awaited.contains(each)).findFirst().orElseThrow().id();
   }
 
   @Override
@@ -304,6 +327,26 @@ final class AttemptContext implements JobContext {
 
   AttemptWaits waits() {
     return waits;
+  }
+
+  /**
+   * The handler has returned. Tells the timeline which steps, waits and starts of jobs are known
+   * from attempts before and were not asked for by this one: its code has changed, or it has taken
+   * another branch.
+   */
+  void tellUnused() {
+    List<String> unused = waits.isLeft() || reports.isSettling() ? List.of() : steps.unused();
+    if (!unused.isEmpty()) {
+      write(
+          EventType.STEPS_UNUSED,
+          Map.of(
+              "message",
+              "done by an attempt before, and not asked for by the one that has returned",
+              "count",
+              unused.size(),
+              "steps",
+              unused.stream().limit(MOST_NAMED).toList()));
+    }
   }
 
   /** Whether the handler, which has just ended, is to be called again. */

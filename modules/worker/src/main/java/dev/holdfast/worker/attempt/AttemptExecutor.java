@@ -57,7 +57,15 @@ public final class AttemptExecutor {
     this.leaseFrom = claimedAt;
     this.services = services;
     this.stop = new StopSignal(job.lease());
-    this.context = new AttemptContext(job, services, stop, thread, System::nanoTime, this::lost);
+    this.context =
+        new AttemptContext(
+            job,
+            kind == null ? 0 : kind.version(),
+            services,
+            stop,
+            thread,
+            System::nanoTime,
+            this::lost);
   }
 
   // ---- start: a slot and a thread

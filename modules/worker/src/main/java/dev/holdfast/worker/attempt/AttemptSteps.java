@@ -26,6 +26,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** The steps of one attempt: what is known of them, and the loop that runs them. */
@@ -44,12 +45,19 @@ final class AttemptSteps implements JobSteps {
   /** Whether an operator may have asked for something before the job was claimed. */
   private final boolean mayHaveCommand;
 
+  private final int version;
   private final AttemptServices services;
   private final Journal journal;
   private final ReceivedCommands commands = new ReceivedCommands();
   private final Map<String, StepStatus> known = new LinkedHashMap<>();
   private final Set<String> asked = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean versionKept;
   private int last;
+
+  private final boolean mayHaveSteps;
+
+  /** Somebody has asked for all steps at once, and decides alone which of them it needs. */
+  private volatile boolean opened;
 
   // Not the monitor of this object, which guards what is known: commands ask for the order of
   // steps under their own lock, and receive commands while steps are loaded.
@@ -57,9 +65,15 @@ final class AttemptSteps implements JobSteps {
 
   private volatile @Nullable StepLoop loop;
 
-  AttemptSteps(LeasedJob job, AttemptServices services, Journal journal) {
+  /**
+   * @param version of the handler; 0 if it has none
+   */
+  AttemptSteps(LeasedJob job, int version, AttemptServices services, Journal journal) {
     this.lease = job.lease();
     this.mayHaveCommand = job.mayHaveCommand();
+    this.mayHaveSteps = job.mayHaveSteps();
+    this.version = version;
+    this.versionKept = new AtomicBoolean(version == 0 || job.version() != 0);
     this.services = services;
     this.journal =
         new Journal(
@@ -103,6 +117,8 @@ final class AttemptSteps implements JobSteps {
 
   @Override
   public Opened open() {
+    keepVersion();
+    opened = true;
     load();
     synchronized (this) {
       return new Opened(loop(), List.copyOf(known.values()));
@@ -153,6 +169,7 @@ final class AttemptSteps implements JobSteps {
    * that was not begun before gets the next index.
    */
   StepStatus ask(String id) {
+    keepVersion();
     StepStatus status = status(id);
     if (!asked.add(id)) {
       throw new IllegalStateException(
@@ -162,6 +179,34 @@ final class AttemptSteps implements JobSteps {
     return status;
   }
 
+  /**
+   * Before anything is begun the job gets the version of its handler: another one could not go on
+   * with it. What is reported after this is written after it.
+   */
+  private void keepVersion() {
+    if (versionKept.compareAndSet(false, true)) {
+      journal.announce().accept(new Report.Version(lease, version));
+    }
+  }
+
+  /** What was done before this attempt and was not asked for in it, in the order of the steps. */
+  List<String> unused() {
+    synchronized (loading) {
+      if (opened || (loop == null && !mayHaveSteps)) {
+        return List.of();
+      }
+      if (loop == null) {
+        load();
+      }
+    }
+    synchronized (this) {
+      return known.values().stream()
+          .filter(step -> step.isDone() && !asked.contains(step.id()))
+          .map(StepStatus::id)
+          .toList();
+    }
+  }
+
   /** The handler is called again in the same attempt. */
   void forgetAsked() {
     asked.clear();
@@ -169,7 +214,7 @@ final class AttemptSteps implements JobSteps {
 
   private StepStatus status(String id) {
     synchronized (loading) {
-      if (loop == null && lease.attempt() == 1 && !mayHaveCommand) {
+      if (loop == null && lease.attempt() == 1 && !mayHaveCommand && !mayHaveSteps) {
         keep(List.of());
       } else if (loop == null) {
         load();

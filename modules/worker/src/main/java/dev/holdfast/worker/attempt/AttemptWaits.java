@@ -39,6 +39,12 @@ final class AttemptWaits {
   private final HandlerThread thread;
   private final Runnable lost;
   private final Set<Child> started = ConcurrentHashMap.newKeySet();
+
+  /**
+   * Those of the job that this one is a fork of: they have ended, and nobody would wake this one.
+   */
+  private final Set<Child> endedBefore = ConcurrentHashMap.newKeySet();
+
   private volatile boolean asking;
   private volatile @Nullable SuspendedError suspended;
   private volatile @Nullable Json next;
@@ -84,6 +90,11 @@ final class AttemptWaits {
   /** Whether the attempt has ended by a wait. */
   boolean isSuspended() {
     return suspended != null && next == null;
+  }
+
+  /** Whether the handler was left, by a wait or to go on as another job. */
+  boolean isLeft() {
+    return suspended != null;
   }
 
   /** The payload with which another job goes on; null unless the handler has said so. */
@@ -184,9 +195,10 @@ final class AttemptWaits {
     boolean there = found.isDone() && !steps.isAskedFor(found);
     StepStatus before = there ? found : steps.again(found);
     int time = there ? before.attempt() : before.attempt() + 1;
+    JobId starter = there ? starterOf(before) : job.id();
     List<Job> children = new ArrayList<>();
     for (Job each : jobs) {
-      children.add(each.encoded(codec).id(JobId.ofChild(job.id(), id, time, children.size())));
+      children.add(each.encoded(codec).id(JobId.ofChild(starter, id, time, children.size())));
     }
     if (there) {
       mustBeAsMany(before, jobs.size());
@@ -200,7 +212,33 @@ final class AttemptWaits {
     }
     List<Child> all = children.stream().map(each -> new Child(each.id(), id)).toList();
     started.addAll(all);
+    if (!starter.equals(job.id())) {
+      endedBefore.addAll(all);
+    }
     return all;
+  }
+
+  private JobId starterOf(StepStatus started) {
+    WaitEnd known = started.waitEnd();
+    return known == null || known.job() == null ? job.id() : known.job();
+  }
+
+  /** Those of the jobs that this one may wait for. */
+  List<Child> own(List<Child> children) {
+    return children.stream().filter(child -> !endedBefore.contains(child)).toList();
+  }
+
+  /**
+   * A wait for which there is nothing to wait any more. How it has ended for the job that this one
+   * is a fork of, if it waited for it.
+   */
+  @Nullable WaitEnd passed(String id) {
+    StepStatus before = begin(id);
+    if (before.isDone() && !steps.isAskedFor(before)) {
+      return before.waitEnd();
+    }
+    StepStatus unused = steps.again(before);
+    return null;
   }
 
   /** All are valid before any is started. */
@@ -251,7 +289,13 @@ final class AttemptWaits {
           children.subList(from, Math.min(children.size(), from + PART)).stream()
               .map(Child::id)
               .toList();
-      ends.addAll(source.ask(it -> it.children(job.lease(), part)));
+      List<ChildEnd> found = source.ask(it -> it.children(job.lease(), part));
+      if (found.size() < part.size()) {
+        throw Kept.doesNotFit(
+            "how the jobs have ended that were started before",
+            "%,d of %,d have been deleted".formatted(part.size() - found.size(), part.size()));
+      }
+      ends.addAll(found);
     }
     return ends;
   }

@@ -51,19 +51,30 @@ final class CodeSteps {
     if (before.isDone() && !steps.isAskedFor(before)) {
       return decoded(before, type);
     }
-    return switch (steps.loop().run(new CodeStep<>(before, body), budgets)) {
+    return switch (steps.loop().run(new CodeStep<>(before, isNothing(type), body), budgets)) {
       case StepEnd.Done<T>(var result) -> result;
       case StepEnd.Elsewhere<T>(var wanted) -> throw leave(wanted.action().text());
       case StepEnd.CallAgain<T>() -> throw leave("hard reset");
     };
   }
 
-  @SuppressWarnings("NullAway") // A step without a result has none to decode.
+  /** A result that is null is JSON; a step without a result leaves none. */
+  @SuppressWarnings("NullAway") // Null was what the step has returned.
   private <T extends @Nullable Object> T decoded(StepStatus done, PayloadType<T> type) {
     Json checkpoint = done.checkpoint();
-    return checkpoint == null || checkpoint.equals(NOTHING)
-        ? null
-        : Kept.as(type, checkpoint, codec, "the result of step '" + done.id() + "'");
+    if (isNothing(type) || NOTHING.equals(checkpoint)) {
+      return null;
+    }
+    String what = "the result of step '" + done.id() + "'";
+    if (checkpoint == null) {
+      throw Kept.doesNotFit(
+          what, "it was done when it had no result; give it another id to do it again");
+    }
+    return Kept.as(type, checkpoint, codec, what);
+  }
+
+  private static boolean isNothing(PayloadType<?> type) {
+    return type.type() == Void.class;
   }
 
   private synchronized StepStatus begin(String id) {
@@ -88,10 +99,12 @@ final class CodeSteps {
 
   private final class CodeStep<T extends @Nullable Object> implements Step<T> {
     private final StepStatus before;
+    private final boolean withoutResult;
     private final Callable<T> body;
 
-    CodeStep(StepStatus before, Callable<T> body) {
+    CodeStep(StepStatus before, boolean withoutResult, Callable<T> body) {
       this.before = before;
+      this.withoutResult = withoutResult;
       this.body = AttemptMdc.carried(body);
     }
 
@@ -122,6 +135,9 @@ final class CodeSteps {
 
     @Override
     public Saved save(T result, int attempt) {
+      if (withoutResult) {
+        return new Saved(null, null, Left.NOTHING);
+      }
       Json json = result == null ? NOTHING : Limits.result(codec.encode(result));
       return new Saved(json, null, Left.NOTHING);
     }

@@ -64,10 +64,19 @@ final class HandlerCall {
     }
   }
 
+  /**
+   * A job of a version that this worker does not have comes only from a source that passes over
+   * versions. Whoever has begun it knows the kind, so it is not failed.
+   */
   private Outcome withoutHandler() {
-    String noHandler = "no handler for kind '" + job().kind() + "' on ";
+    String noHandler =
+        job().version() == 0
+            ? "no handler for kind '%s' on ".formatted(job().kind())
+            : "no version %d of kind '%s' on ".formatted(job().version(), job().kind());
     Duration patience = services.options().unknownKinds();
-    if (patience.isPositive() && services.source().ask(it -> it.mayHaveHandler(job(), patience))) {
+    if (job().version() > 0
+        || (patience.isPositive()
+            && services.source().ask(it -> it.mayHaveHandler(job(), patience)))) {
       log.info("{} {} is left for a worker that has a handler for it", job().kind(), lease());
       context.event("kind:unknown", Map.of("message", noHandler + "this worker: left for others"));
       return new Outcome.Snoozed(UnknownKind.delay(lease().attempt()));
@@ -101,7 +110,18 @@ final class HandlerCall {
       thread.leave();
       return settledItself();
     }
-    return new Outcome.Succeeded(result == null ? null : encoded(result));
+    Outcome succeeded = new Outcome.Succeeded(result == null ? null : encoded(result));
+    tellUnused();
+    return succeeded;
+  }
+
+  /** What is done counts, whether or not the timeline can be told what was passed over. */
+  private void tellUnused() {
+    try {
+      context.tellUnused();
+    } catch (RuntimeException notTold) {
+      log.info("{}: steps that were not asked for could not be reported", lease(), notTold);
+    }
   }
 
   private Optional<Publisher.Finished> finishedBefore(Kind<?> kind) {

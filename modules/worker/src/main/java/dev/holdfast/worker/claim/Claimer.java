@@ -1,6 +1,7 @@
 package dev.holdfast.worker.claim;
 
 import dev.holdfast.model.attempt.Claimed;
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Settlement;
@@ -72,6 +73,7 @@ public final class Claimer {
   private final int batch;
   private final LongSupplier nanos;
   private final WorkerOptions options;
+  private final List<KindVersion> versions;
   private final Slots slots;
   private final Backpressure backpressure;
   private final Metrics metrics;
@@ -89,14 +91,23 @@ public final class Claimer {
   private long lostAt;
   private int lostClaimChecks = LOST_CLAIM_CHECKS.size();
 
+  /**
+   * @param versions which versions of kinds the worker has
+   */
   public Claimer(
-      JobSource source, WorkerOptions options, Slots slots, Metrics metrics, Starter starter) {
-    this(source, options, slots, metrics, starter, System::nanoTime);
+      JobSource source,
+      WorkerOptions options,
+      List<KindVersion> versions,
+      Slots slots,
+      Metrics metrics,
+      Starter starter) {
+    this(source, options, versions, slots, metrics, starter, System::nanoTime);
   }
 
   public Claimer(
       JobSource source,
       WorkerOptions options,
+      List<KindVersion> versions,
       Slots slots,
       Metrics metrics,
       Starter starter,
@@ -105,6 +116,7 @@ public final class Claimer {
     this.source = source;
     this.batch = Math.min(BATCH, source.mostAtOnce());
     this.options = options;
+    this.versions = List.copyOf(versions);
     this.slots = slots;
     this.metrics = metrics;
     this.starter = starter;
@@ -254,7 +266,7 @@ public final class Claimer {
     // Reset once the answer is here: the claim may commit although its answer is lost.
     claimOutcomeUnknown = true;
     long sentAt = System.nanoTime();
-    Claimed answer = source.claim(queue, most, options.worker(), options.timings());
+    Claimed answer = source.claim(queue, most, options.worker(), options.timings(), versions);
     metrics.time(Metrics.CLAIM_TIME, Duration.ofNanos(System.nanoTime() - sentAt));
     claimedAt = nanos.getAsLong();
     slots.wakeAt(

@@ -145,7 +145,7 @@ public interface JobContext {
     Object unused =
         step(
             id,
-            Object.class,
+            Void.class,
             null,
             () -> {
               body.run();

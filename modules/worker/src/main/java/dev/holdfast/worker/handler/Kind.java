@@ -1,5 +1,6 @@
 package dev.holdfast.worker.handler;
 
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.job.JobDefaults;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param threads what its handlers run on
  * @param defaults what its jobs are enqueued with where they do not say so, by the {@code Holdfast}
  *     that a worker with this kind belongs to
+ * @param version of the handler; 0 for none
  */
 public record Kind<T>(
     String name,
@@ -27,9 +29,13 @@ public record Kind<T>(
     boolean strict,
     List<String> artifacts,
     Threads threads,
-    JobDefaults defaults) {
+    JobDefaults defaults,
+    int version) {
   public Kind {
     Limits.kind(name);
+    if (version != 0) {
+      KindVersion.check(version);
+    }
     if (payload.type() == Void.class || payload.type() == void.class) {
       throw new IllegalArgumentException(
           "kind '"
@@ -56,36 +62,58 @@ public record Kind<T>(
   /** For payloads whose type has parameters: {@code new PayloadType<List<Mail>>() {}}. */
   public static <T> Kind<T> of(String name, PayloadType<T> payload, Handler<T> handler) {
     return new Kind<>(
-        name, payload, handler, null, false, List.of(), Threads.AUTO, JobDefaults.NONE);
+        name, payload, handler, null, false, List.of(), Threads.AUTO, JobDefaults.NONE, 0);
   }
 
   /** What its jobs are enqueued with where they do not say so themselves. */
   public Kind<T> defaults(JobDefaults values) {
-    return new Kind<>(name, payload, handler, retry, strict, artifacts, threads, values);
+    return new Kind<>(name, payload, handler, retry, strict, artifacts, threads, values, version);
   }
 
   /** The same kind, run by another handler. */
   public Kind<T> handler(Handler<T> other) {
-    return new Kind<>(name, payload, other, retry, strict, artifacts, threads, defaults);
+    return new Kind<>(name, payload, other, retry, strict, artifacts, threads, defaults, version);
   }
 
   /** How long its failed jobs wait for their next attempt. */
   public Kind<T> retry(RetryPolicy policy) {
-    return new Kind<>(name, payload, handler, policy, strict, artifacts, threads, defaults);
+    return new Kind<>(
+        name, payload, handler, policy, strict, artifacts, threads, defaults, version);
   }
 
   /** Stops the handler when its lease may have run out: two executions never overlap. */
   public Kind<T> strictly() {
-    return new Kind<>(name, payload, handler, retry, true, artifacts, threads, defaults);
+    return new Kind<>(name, payload, handler, retry, true, artifacts, threads, defaults, version);
   }
 
   /** What it publishes: a retry that finds all of them whole has nothing left to do. */
   public Kind<T> producing(String... names) {
-    return new Kind<>(name, payload, handler, retry, strict, List.of(names), threads, defaults);
+    return new Kind<>(
+        name, payload, handler, retry, strict, List.of(names), threads, defaults, version);
   }
 
   /** What its handlers run on. */
   public Kind<T> threads(Threads which) {
-    return new Kind<>(name, payload, handler, retry, strict, artifacts, which, defaults);
+    return new Kind<>(name, payload, handler, retry, strict, artifacts, which, defaults, version);
+  }
+
+  /**
+   * With a version. A job that has begun steps, waits or jobs of its own with one is run by
+   * handlers of that version and by no others; all other jobs are run by the highest that their
+   * worker has. A worker may have several versions of a kind: register one kind for each.
+   *
+   * @param number from 1
+   */
+  public Kind<T> version(int number) {
+    return new Kind<>(
+        name,
+        payload,
+        handler,
+        retry,
+        strict,
+        artifacts,
+        threads,
+        defaults,
+        KindVersion.check(number));
   }
 }

@@ -5,6 +5,7 @@ import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.HeartbeatResult;
+import dev.holdfast.model.attempt.KindVersion;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Patch;
@@ -53,8 +54,10 @@ public interface JobSource {
    * name and releases those it does not know.
    *
    * @param timings how long the leases last, and how long a handler may take to stop
+   * @param versions which versions the worker has of kinds that have any: jobs that have begun with
+   *     another are left for others
    */
-  Claimed claim(String queue, int most, String worker, Timings timings);
+  Claimed claim(String queue, int most, String worker, Timings timings, List<KindVersion> versions);
 
   /** Extends the leases; one result each, in no particular order. */
   List<HeartbeatResult> heartbeat(List<Lease> leases, Duration lease);

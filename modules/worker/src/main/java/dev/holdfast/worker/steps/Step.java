@@ -32,8 +32,12 @@ public interface Step<T extends @Nullable Object> {
     return Optional.empty();
   }
 
-  /** What a finished step has made. */
-  record Saved(Json checkpoint, @Nullable Patch patch, Left left) {}
+  /**
+   * What a finished step has made.
+   *
+   * @param checkpoint null for a step that has no result
+   */
+  record Saved(@Nullable Json checkpoint, @Nullable Patch patch, Left left) {}
 
   /** Changes in the workspace. */
   record Left(@Nullable String diffHash, List<String> changedFiles) {
