@@ -111,7 +111,7 @@ public final class Envelopes {
         job.queueWait().toMillis(),
         millis(job.untilDeadline()),
         job.version() == 0 ? null : job.version(),
-        job.lease().attempt() == 1 && job.mayHaveSteps() ? true : null);
+        (job.lease().attempt() == 1 && job.mayHaveSteps()) ? true : null);
   }
 
   private @Nullable Instant deadline(LeasedJob job, Background known) {
