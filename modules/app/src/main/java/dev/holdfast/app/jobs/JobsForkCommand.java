@@ -22,8 +22,9 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "fork",
     description = {
-      "Make new jobs that go on from a step of a job, with what was done before",
-      "it. The job itself stays as it is, whatever its state.",
+      "Make new jobs that go on from a step of a job.",
+      "They have what was done before it. The job itself stays as it is,",
+      "whatever its state.",
       "Exit code 6 when that cannot be copied."
     })
 final class JobsForkCommand implements Callable<Integer> {

@@ -25,8 +25,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "signal",
     description = {
-      "Send a signal to a job whose handler waits for it, or will wait: ID NAME,",
-      "or NAME alone with --kind and --unique-key.",
+      "Send a signal to a job whose handler waits for it, or will wait.",
+      "ID NAME, or NAME alone with --kind and --unique-key.",
       "Exit code 6 when the job has ended."
     })
 final class JobsSignalCommand implements Callable<Integer> {
@@ -42,8 +42,8 @@ final class JobsSignalCommand implements Callable<Integer> {
       hideParamSyntax = true,
       description = {
         JobsCommand.ID + ";",
-        "the name of the signal; and what is sent with it: JSON,",
-        "@FILE, or - for standard input"
+        "the name of the signal; and what is sent",
+        "with it: JSON, @FILE, or - for standard input"
       })
   List<String> words = new ArrayList<>();
 
