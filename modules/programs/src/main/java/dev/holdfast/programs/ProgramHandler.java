@@ -7,10 +7,12 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobAttributes;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.process.ProcessTree;
 import dev.holdfast.process.RollingFile;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.worker.artifact.DiskErrors;
+import dev.holdfast.worker.artifact.FileTrees;
 import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
@@ -59,32 +61,61 @@ final class ProgramHandler implements Handler<Json> {
     }
   }
 
+  /**
+   * Once, unless the program waits for what is there already: then it is called again at once, with
+   * what that has brought, and keeps its slot. An id is waited for once, and a job has few.
+   */
   @Override
   public @Nullable Object handle(Json payload, JobContext context) {
-    Folders folders = prepared(context);
+    Folders folders = Folders.in(context.scratch());
+    Map<String, Object> envelope = envelope(context.job());
+    int events = 0;
     try (RollingFile log = new RollingFile(folders.log(), LOG_BYTES)) {
-      ProgramOutput output = new ProgramOutput(context, codec, scrubber, log);
-      int exit;
-      try {
-        exit =
-            ProgramRunner.run(
-                context, program.command(), environment(folders), output::out, output::err);
-      } finally {
-        output.end();
+      while (true) {
+        Background known = new Background(context.waits(), codec);
+        prepare(folders, known.in(envelope));
+        ProgramOutput output = new ProgramOutput(context, codec, scrubber, log, events);
+        run(context, folders, output);
+        AskedByProgram asked = output.asked();
+        asked.check(output.result() != null, output.last().all());
+        known.start(asked.starts());
+        Wait wait = asked.waitFor();
+        if (wait == null) {
+          publish(context, folders, output.result());
+          return output.result();
+        }
+        events = output.events();
+        known.await(wait);
       }
-      checkExit(exit, output);
-      publish(context, folders, output.result());
-      return output.result();
     }
   }
 
-  private Folders prepared(JobContext context) {
-    Folders folders = Folders.in(context.scratch());
+  private void run(JobContext context, Folders folders, ProgramOutput output) {
+    int exit;
     try {
+      exit =
+          ProgramRunner.run(
+              context, program.command(), environment(folders), output::out, output::err);
+    } finally {
+      output.end();
+    }
+    checkExit(exit, output);
+  }
+
+  /** Each call finds what the first one found: its envelope, and otherwise nothing. */
+  private void prepare(Folders folders, Map<String, Object> envelope) {
+    try {
+      try (DirectoryStream<Path> left = Files.newDirectoryStream(folders.scratch())) {
+        for (Path each : left) {
+          if (!each.getFileName().toString().equals(Scratch.OURS)) {
+            FileTrees.delete(each);
+          }
+        }
+      }
+      FileTrees.delete(folders.temporary());
       Files.createDirectories(folders.artifacts());
       Files.createDirectories(folders.temporary());
-      Files.writeString(folders.envelope(), codec.encode(envelope(context.job())).text());
-      return folders;
+      Files.writeString(folders.envelope(), codec.encode(envelope).text());
     } catch (IOException e) {
       throw DiskErrors.failed("the job's envelope could not be written", e);
     }

@@ -5,6 +5,8 @@ import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.process.LastLines;
 import dev.holdfast.process.RollingFile;
@@ -32,17 +34,23 @@ final class ProgramOutput {
   private final RollingFile log;
   private final ScrubbingStream scrubbed;
   private final LastLines last = new LastLines();
+  private final AskedByProgram asked;
   private int percent;
   private int events;
   private long unread;
   private volatile @Nullable Json result;
   private volatile @Nullable Failure failure;
 
-  ProgramOutput(JobContext context, Codec codec, Scrubber scrubber, RollingFile log) {
+  /**
+   * @param events that calls of the program in this attempt had before
+   */
+  ProgramOutput(JobContext context, Codec codec, Scrubber scrubber, RollingFile log, int events) {
     this.context = context;
     this.codec = codec;
     this.scrubber = scrubber;
     this.log = log;
+    this.events = events;
+    this.asked = new AskedByProgram(codec);
     this.scrubbed = scrubber.stream(this::keep);
   }
 
@@ -52,7 +60,9 @@ final class ProgramOutput {
       @Nullable String message,
       @Nullable Object output,
       @Nullable FailureMessage failure,
-      @Nullable EventMessage event) {}
+      @Nullable EventMessage event,
+      @Nullable Object children,
+      @Nullable Object suspend) {}
 
   record FailureMessage(
       @Nullable FailureCategory category,
@@ -71,12 +81,36 @@ final class ProgramOutput {
       if (cut > 0) {
         throw new IllegalArgumentException("the line is too long");
       }
-      handle(codec.decode(new Json(line.substring(PREFIX.length())), ProgramMessage.class));
+      ProgramMessage message =
+          codec.decode(new Json(line.substring(PREFIX.length())), ProgramMessage.class);
+      handle(message);
+      ask(message, line.length());
     } catch (CancelledException | LeaseLostException stopping) {
       log("not reported any more: " + line, 0);
     } catch (IllegalArgumentException wrong) {
       log(line, cut);
       log("holdfast does not understand the line above: " + wrong.getMessage(), 0);
+      if (line.contains("\"suspend\"") || line.contains("\"children\"")) {
+        asked.refuse(
+            new RefusedException(
+                Refusal.PAYLOAD_MISMATCH,
+                "a line that waits or starts jobs cannot be read: " + wrong.getMessage()));
+      }
+    }
+  }
+
+  private void ask(ProgramMessage message, int length) {
+    if (asked.isWaiting()) {
+      asked.refuse(
+          new RefusedException(
+              Refusal.PAYLOAD_MISMATCH,
+              "suspend: the program has sent another line after it: it waits once, and ends then"));
+    }
+    if (message.children() != null) {
+      asked.children(message.children(), length);
+    }
+    if (message.suspend() != null) {
+      asked.suspend(message.suspend());
     }
   }
 
@@ -157,6 +191,15 @@ final class ProgramOutput {
   /** The failure that it reported, whatever its exit code. */
   @Nullable Failure failure() {
     return failure;
+  }
+
+  /** What it wants done now that it has ended. */
+  AskedByProgram asked() {
+    return asked;
+  }
+
+  int events() {
+    return events;
   }
 
   LastLines last() {

@@ -24,6 +24,7 @@ import dev.holdfast.worker.handler.CancelledException;
 import dev.holdfast.worker.handler.Child;
 import dev.holdfast.worker.handler.ChildFailedException;
 import dev.holdfast.worker.handler.JobContext;
+import dev.holdfast.worker.handler.JobWaits;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.steps.Budgets;
 import dev.holdfast.worker.steps.Journal;
@@ -223,7 +224,7 @@ final class AttemptContext implements JobContext {
   @Override
   public <T> Optional<T> await(
       String id, String signal, PayloadType<T> type, @Nullable Duration within) {
-    AttemptWaits.Over over = waits.await(new Wait.ForSignal(id, signal, within));
+    JobWaits.Over over = waits.await(new Wait.ForSignal(id, signal, within));
     Json payload = over.payload();
     return over.end().outcome() == WaitEnd.Outcome.TIMEOUT || payload == null
         ? Optional.empty()
@@ -325,7 +326,8 @@ final class AttemptContext implements JobContext {
     return children.stream().map(Child::startedAs).distinct().toList();
   }
 
-  AttemptWaits waits() {
+  @Override
+  public AttemptWaits waits() {
     return waits;
   }
 

@@ -6,7 +6,9 @@ import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
@@ -212,16 +214,69 @@ final class AttemptSteps implements JobSteps {
     asked.clear();
   }
 
+  /**
+   * What is known when a program is called, which asks for all it needs once more. What an operator
+   * wants done again is dropped here: it cannot be when the program asks for it, because it would
+   * be told that it is done.
+   */
+  List<StepStatus> beginCall() {
+    boolean isFirst = loop == null;
+    loadOnce();
+    if (!isFirst) {
+      load();
+    }
+    forgetAsked();
+    commands.pending().map(PendingCommand.Recovery::stepId).map(this::found).ifPresent(this::again);
+    synchronized (this) {
+      return List.copyOf(known.values());
+    }
+  }
+
+  private synchronized @Nullable StepStatus found(String id) {
+    return known.get(id);
+  }
+
+  /** The state of a wait that has a place of its own among the steps, and is asked for there. */
+  StepStatus at(String id, int index) {
+    loadOnce();
+    synchronized (this) {
+      return known.computeIfAbsent(id, it -> unknown(it, index));
+    }
+  }
+
+  /** A wait is over while its attempt goes on. */
+  synchronized void ended(String id, WaitEnd end, @Nullable Json payload) {
+    StepStatus was = Objects.requireNonNull(known.get(id));
+    known.put(
+        id,
+        new StepStatus(
+            id,
+            was.index(),
+            StepState.DONE,
+            was.attempt() + 1,
+            was.resets(),
+            payload,
+            null,
+            was.startedAt(),
+            null,
+            null,
+            end));
+  }
+
   private StepStatus status(String id) {
+    loadOnce();
+    synchronized (this) {
+      return known.computeIfAbsent(id, this::first);
+    }
+  }
+
+  private void loadOnce() {
     synchronized (loading) {
       if (loop == null && lease.attempt() == 1 && !mayHaveCommand && !mayHaveSteps) {
         keep(List.of());
       } else if (loop == null) {
         load();
       }
-    }
-    synchronized (this) {
-      return known.computeIfAbsent(id, this::first);
     }
   }
 
@@ -232,8 +287,12 @@ final class AttemptSteps implements JobSteps {
           "'%s' is one too many: a job has at most %,d steps, waits and starts of jobs"
               .formatted(id, Limits.STEPS));
     }
+    return unknown(id, ++last);
+  }
+
+  private static StepStatus unknown(String id, int index) {
     return new StepStatus(
-        id, ++last, StepState.FAILED, 0, 0, null, null, Instant.EPOCH, null, null, null);
+        id, index, StepState.FAILED, 0, 0, null, null, Instant.EPOCH, null, null, null);
   }
 
   synchronized boolean isBefore(String id, StepStatus step) {

@@ -14,6 +14,7 @@ import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.wait.Wait;
 import dev.holdfast.worker.handler.Child;
+import dev.holdfast.worker.handler.JobWaits;
 import dev.holdfast.worker.handler.LeaseLostException;
 import dev.holdfast.worker.source.RetryingSource;
 import java.util.ArrayList;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * other wait is asked for, and unless it is over the attempt ends there. Then the handler is left
  * by an error, and gets it again from whatever it asks for if it goes on.
  */
-final class AttemptWaits {
+final class AttemptWaits implements JobWaits {
   private static final int PART = 1_000;
 
   private final LeasedJob job;
@@ -80,13 +81,6 @@ final class AttemptWaits {
     }
   }
 
-  /**
-   * What a wait has brought.
-   *
-   * @param payload of a signal
-   */
-  record Over(WaitEnd end, @Nullable Json payload) {}
-
   /** Whether the attempt has ended by a wait. */
   boolean isSuspended() {
     return suspended != null && next == null;
@@ -115,19 +109,38 @@ final class AttemptWaits {
     }
   }
 
-  Over await(Wait wait) {
-    StepStatus before = begin(wait.id());
+  @Override
+  public List<StepStatus> begin() {
+    checkAllowed("a call");
+    return steps.beginCall();
+  }
+
+  @Override
+  public Over await(Wait wait) {
+    return await(wait, begin(wait.id()));
+  }
+
+  @Override
+  public Over await(int index, Wait wait) {
+    checkAllowed(wait.id());
+    return await(wait, steps.at(wait.id(), index));
+  }
+
+  private Over await(Wait wait, StepStatus before) {
     if (before.isDone() && !steps.isAskedFor(before)) {
       return new Over(mustBe(before, wait), before.checkpoint());
     }
-    steps.again(before);
+    StepStatus now = steps.again(before);
     reports.awaitAllWritten();
     asking = true;
     try {
       WaitAnswer answer =
-          source.ask(it -> it.suspend(new Suspension(job.lease(), before.index(), wait)));
+          source.ask(it -> it.suspend(new Suspension(job.lease(), now.index(), wait)));
       return switch (answer) {
-        case WaitAnswer.Over(var end, var payload) -> new Over(end, payload);
+        case WaitAnswer.Over(var end, var payload) -> {
+          steps.ended(wait.id(), end, payload);
+          yield new Over(end, payload);
+        }
         case WaitAnswer.Suspended() -> throw left(wait.id());
         case WaitAnswer.LeaseLost() -> throw leaseLost();
       };
@@ -182,15 +195,19 @@ final class AttemptWaits {
 
   /** The status of a step or wait of this id, which the handler asks for once. */
   private StepStatus begin(String id) {
-    checkNotSuspended();
-    stop.check();
-    reports.checkHolds("waits");
-    checkThread(id);
+    checkAllowed(id);
     return steps.ask(id);
   }
 
-  /** Enqueues these jobs, unless an attempt before has done it. */
-  List<Child> start(String id, List<Job> jobs) {
+  private void checkAllowed(String what) {
+    checkNotSuspended();
+    stop.check();
+    reports.checkHolds("waits");
+    checkThread(what);
+  }
+
+  @Override
+  public List<Child> start(String id, List<Job> jobs) {
     StepStatus found = begin(id);
     boolean there = found.isDone() && !steps.isAskedFor(found);
     StepStatus before = there ? found : steps.again(found);
@@ -279,6 +296,16 @@ final class AttemptWaits {
                 .formatted(child.id(), child.startedAs()));
       }
     }
+  }
+
+  @Override
+  public List<ChildEnd> ends(StepStatus start, int from, int most) {
+    Integer jobs = start.waitEnd() == null ? null : start.waitEnd().jobs();
+    List<JobId> part = new ArrayList<>();
+    for (int place = from; jobs != null && place < Math.min(jobs, from + most); place++) {
+      part.add(JobId.ofChild(job.id(), start.id(), start.attempt(), place));
+    }
+    return part.isEmpty() ? List.of() : source.ask(it -> it.children(job.lease(), part));
   }
 
   /** How these have ended, in their order. */

@@ -269,6 +269,9 @@ public interface JobContext {
   /** For handlers with steps of their own making. */
   JobSteps steps();
 
+  /** For handlers that run what asks for waits. */
+  JobWaits waits();
+
   /** {@code throw context.snooze(…)}: run again later, without using budget. */
   default SnoozeException snooze(Duration delay) {
     return new SnoozeException(delay);
