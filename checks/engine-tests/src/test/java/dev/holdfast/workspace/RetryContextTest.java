@@ -37,7 +37,9 @@ class RetryContextTest {
             files,
             Strategy.SOFT_RESET);
     return CODEC
-        .encode(RetryContext.of(job, task, 1, new Step.Retry(3, last, operators), SCRUBBER::scrub))
+        .encode(
+            RetryContext.of(
+                job, task, 1, new Step.Retry(3, last, operators), Map.of(), SCRUBBER::scrub))
         .text();
   }
 

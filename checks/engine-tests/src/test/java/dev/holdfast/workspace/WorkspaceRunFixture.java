@@ -14,7 +14,9 @@ import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.worker.handler.JobWaits;
 import dev.holdfast.worker.steps.Budgets;
 import dev.holdfast.worker.steps.Journal;
 import dev.holdfast.worker.steps.ReceivedCommands;
@@ -176,6 +178,11 @@ abstract class WorkspaceRunFixture {
         }
       }
       return Optional.ofNullable(patches.get(step));
+    }
+
+    @Override
+    public JobWaits.Over await(int index, Wait wait) {
+      throw new AssertionError("no step waits: " + wait);
     }
 
     @Override

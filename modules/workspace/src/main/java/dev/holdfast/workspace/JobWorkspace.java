@@ -162,7 +162,9 @@ final class JobWorkspace {
       Workspace fresh = Workspace.create(folder, repository, baseline, scope.site().cache(), git);
       baseline = fresh.baseline();
       for (int before = 1; before < index; before++) {
-        replay(fresh, before);
+        if (scope.job().entry(before) instanceof WorkspaceJob.Task) {
+          replay(fresh, before);
+        }
       }
       Workspace open = fresh.using(scope.site().git());
       workspace = open;
@@ -198,7 +200,8 @@ final class JobWorkspace {
    */
   void writeMissingPatches(int steps) throws IOException {
     for (int index = 1; index <= steps; index++) {
-      if (!Files.exists(patches.state(index))) {
+      if (scope.job().entry(index) instanceof WorkspaceJob.Task
+          && !Files.exists(patches.state(index))) {
         Checkpoint checkpoint = checkpoint(index);
         Path patch = stored(checkpoint);
         patches.write(checkpoint, patch);

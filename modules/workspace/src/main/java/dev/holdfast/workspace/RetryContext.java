@@ -3,6 +3,7 @@ package dev.holdfast.workspace;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.worker.steps.Step;
 import java.util.List;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * attempt are scrubbed one by one: scrubbed as a whole, this would not stay JSON.
  *
  * @param operator null when no operator has intervened
+ * @param waits what the waits before this step have brought, by their ids
  */
 record RetryContext(
     String objective,
@@ -24,7 +26,8 @@ record RetryContext(
     @Nullable FailureInfo failure,
     @Nullable OperatorInfo operator,
     List<String> changedFiles,
-    @Nullable String diffHash) {
+    @Nullable String diffHash,
+    Map<String, Map<String, Object>> waits) {
 
   private static final int MOST_LINE = 500;
   private static final int MOST_FILES = 200;
@@ -45,6 +48,7 @@ record RetryContext(
       WorkspaceJob.Task task,
       int index,
       Step.Retry retry,
+      Map<String, Map<String, Object>> waits,
       UnaryOperator<String> scrub) {
     Step.Failed last = retry.last();
     List<String> constraints = job.constraints();
@@ -62,7 +66,8 @@ record RetryContext(
                 last.next().text()),
         operator(retry.operators(), scrub),
         last == null ? List.of() : files(last.changedFiles(), scrub),
-        last == null ? null : last.attempt().diffHash());
+        last == null ? null : last.attempt().diffHash(),
+        waits);
   }
 
   private static @Nullable OperatorInfo operator(

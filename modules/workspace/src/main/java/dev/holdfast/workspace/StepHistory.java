@@ -1,20 +1,28 @@
 package dev.holdfast.workspace;
 
 import dev.holdfast.model.attempt.StepStatus;
+import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.worker.handler.JobWaits;
 import dev.holdfast.worker.steps.Step;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** What is known of the steps of a job: which are done, how often each was begun, how it failed. */
 final class StepHistory {
-  private final Map<Integer, Checkpoint> done = new HashMap<>();
+  private final NavigableMap<Integer, Checkpoint> done = new TreeMap<>();
+  private final NavigableMap<Integer, EndedWait> waits = new TreeMap<>();
   private final Map<String, Integer> begun = new HashMap<>();
   private final Map<String, Step.Failed> failed = new HashMap<>();
+
+  private record EndedWait(String id, JobWaits.Over over) {}
 
   /** Adds what attempts of the job before this one have done, on whatever worker. */
   void load(List<StepStatus> known, Codec codec) {
@@ -22,7 +30,10 @@ final class StepHistory {
       begun.put(step.id(), step.attempt());
       Json checkpoint = step.checkpoint();
       Json failure = step.failure();
-      if (step.isDone() && checkpoint != null) {
+      WaitEnd end = step.waitEnd();
+      if (step.isDone() && end != null) {
+        waits.put(step.index(), new EndedWait(step.id(), new JobWaits.Over(end, checkpoint)));
+      } else if (step.isDone() && checkpoint != null) {
         done.put(step.index(), codec.decode(checkpoint, Checkpoint.class));
       } else if (!step.isDone() && failure != null) {
         StoredStepFailure.read(codec, failure).ifPresent(one -> failed.put(step.id(), one));
@@ -39,8 +50,39 @@ final class StepHistory {
     return Optional.ofNullable(done.get(index));
   }
 
+  /** Of the last step that is done; a wait makes none. */
+  Optional<Checkpoint> last() {
+    return Optional.ofNullable(done.lastEntry()).map(Map.Entry::getValue);
+  }
+
+  /** The steps before this one that are done, and no waits. */
+  List<Checkpoint> before(int index) {
+    return List.copyOf(done.headMap(index).values());
+  }
+
   boolean isDone(int index) {
-    return done.containsKey(index);
+    return done.containsKey(index) || waits.containsKey(index);
+  }
+
+  /** What the waits before this step have brought, as programs are told it. */
+  Map<String, Map<String, Object>> waitsBefore(int index, Codec codec) {
+    Map<String, Map<String, Object>> told = new LinkedHashMap<>();
+    waits.headMap(index).values().forEach(each -> told.put(each.id(), each.over().told(codec)));
+    return told;
+  }
+
+  Optional<JobWaits.Over> waited(int index) {
+    return Optional.ofNullable(waits.get(index)).map(EndedWait::over);
+  }
+
+  void waited(int index, String id, JobWaits.Over over) {
+    waits.put(index, new EndedWait(id, over));
+  }
+
+  /** This step and those after it are to be done again. */
+  void drop(int from) {
+    done.tailMap(from, true).clear();
+    waits.tailMap(from, true).clear();
   }
 
   int steps() {
@@ -66,7 +108,7 @@ final class StepHistory {
 
   /** Steps after this one were made from what it was before, and are no longer done. */
   void finished(Checkpoint checkpoint) {
-    done.keySet().removeIf(later -> later > checkpoint.stepIndex());
+    drop(checkpoint.stepIndex());
     done.put(checkpoint.stepIndex(), checkpoint);
   }
 }

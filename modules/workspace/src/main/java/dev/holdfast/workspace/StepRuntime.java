@@ -31,12 +31,14 @@ final class StepRuntime {
   private final WorkspaceRun.Scope scope;
   private final WorkspaceJob.Task task;
   private final int index;
+  private final StepHistory history;
   private final RuntimeCommand command;
 
-  StepRuntime(WorkspaceRun.Scope scope, WorkspaceJob.Task task, int index) {
+  StepRuntime(WorkspaceRun.Scope scope, WorkspaceJob.Task task, int index, StepHistory history) {
     this.scope = scope;
     this.task = task;
     this.index = index;
+    this.history = history;
     RuntimeCommand named = scope.site().runtimes().get(task.runtime());
     if (named == null) {
       throw new StepException(
@@ -89,7 +91,14 @@ final class StepRuntime {
         context,
         scope
             .codec()
-            .encode(RetryContext.of(scope.job(), task, index, retry, scope.scrubber()::scrub))
+            .encode(
+                RetryContext.of(
+                    scope.job(),
+                    task,
+                    index,
+                    retry,
+                    history.waitsBefore(index, scope.codec()),
+                    scope.scrubber()::scrub))
             .text());
     all.put("HOLDFAST_RETRY_CONTEXT", context.toString());
     all.put("HOLDFAST_STEP_ID", task.id());

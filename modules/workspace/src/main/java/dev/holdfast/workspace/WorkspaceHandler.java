@@ -4,12 +4,14 @@ import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.job.FailedException;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.process.SafeEnvironment;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.worker.artifact.Scratch;
 import dev.holdfast.worker.handler.Handler;
 import dev.holdfast.worker.handler.JobContext;
 import dev.holdfast.worker.handler.JobSteps;
+import dev.holdfast.worker.handler.JobWaits;
 import dev.holdfast.worker.steps.UnpreparedException;
 import dev.holdfast.workspace.git.Git;
 import java.io.IOException;
@@ -128,6 +130,11 @@ final class WorkspaceHandler implements Handler<WorkspaceJob> {
     @Override
     public Optional<Patch> patch(String step) {
       return context.steps().patch(step);
+    }
+
+    @Override
+    public JobWaits.Over await(int index, Wait wait) {
+      return context.waits().await(index, wait);
     }
 
     @Override

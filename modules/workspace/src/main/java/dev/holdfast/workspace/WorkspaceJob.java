@@ -1,18 +1,25 @@
 package dev.holdfast.workspace;
 
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.value.JsonFields;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
+import dev.holdfast.model.wait.Wait;
+import dev.holdfast.model.wait.WaitForm;
 import dev.holdfast.worker.steps.Budgets;
 import dev.holdfast.workspace.git.Repository;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,13 +27,14 @@ import org.jspecify.annotations.Nullable;
  * The payload of a job of kind {@code workspace}: what is to come of it, where it begins, and by
  * which steps.
  *
+ * @param steps each a {@link Task}, or the fields of one, or those of a {@link WaitStep}
  * @param constraints rules for every attempt
  * @param budgets as {@link Spending#given} has them, or in snake_case; others are refused
  */
 public record WorkspaceJob(
     String objective,
     Source repository,
-    List<Task> steps,
+    List<?> steps,
     @Nullable List<String> constraints,
     @Nullable Map<String, @Nullable Object> budgets) {
 
@@ -44,20 +52,58 @@ public record WorkspaceJob(
     if (steps == null || steps.isEmpty() || steps.size() > Limits.STEPS) {
       throw wrong("'steps' must hold 1 to %,d steps".formatted(Limits.STEPS));
     }
-    Set<String> ids = new HashSet<>();
-    for (Task step : steps) {
-      if (step == null || step.id() == null || step.runtime() == null) {
-        throw wrong("each step needs an 'id' and a 'runtime'");
-      }
-      if (!ids.add(Limits.stepId(step.id()))) {
-        throw wrong("two steps have the id '" + step.id() + "'");
-      }
-    }
-    steps = List.copyOf(steps);
+    steps = checked(steps);
     constraints = constraints == null ? List.of() : List.copyOf(constraints);
     if (budgets != null) {
       budgets = Spending.of(budgets).given();
     }
+  }
+
+  private static List<Object> checked(List<?> steps) {
+    Set<String> ids = new HashSet<>();
+    List<Object> checked = new ArrayList<>();
+    boolean works = false;
+    for (Object step : steps) {
+      Object known = checked(step, checked.size());
+      if (!ids.add(idOf(known))) {
+        throw wrong("two steps have the id '" + idOf(known) + "'");
+      }
+      works |= known instanceof Task;
+      checked.add(known);
+    }
+    if (!works) {
+      throw wrong("'steps' must hold at least one with a 'runtime'");
+    }
+    return List.copyOf(checked);
+  }
+
+  private static Object checked(@Nullable Object step, int place) {
+    String at = "a workspace job: steps[" + place + "]";
+    try {
+      Object known = step instanceof Task ? step : read(JsonFields.of(step), step);
+      at += " '" + Text.excerpt(Text.inert(idOf(known)), Limits.NAME_CHARS) + "'";
+      Limits.stepId(idOf(known));
+      if (!(known instanceof Task)) {
+        var unused = WaitStep.read(JsonFields.of(known));
+      }
+      return known;
+    } catch (RefusedException refused) {
+      throw refused.at(at);
+    }
+  }
+
+  /** A wait stays as it was written, for that is how it is written again. */
+  private static Object read(JsonFields fields, @Nullable Object step) {
+    String id = fields.text("id");
+    if (fields.has("wait") && step instanceof Map<?, ?> wait) {
+      return Collections.unmodifiableMap(new LinkedHashMap<>(wait));
+    }
+    return new Task(
+        id, fields.textOrNull("title"), fields.textOrNull("instructions"), fields.text("runtime"));
+  }
+
+  private static String idOf(Object step) {
+    return step instanceof Task task ? task.id() : String.valueOf(((Map<?, ?>) step).get("id"));
   }
 
   private static RefusedException wrong(String what) {
@@ -73,15 +119,65 @@ public record WorkspaceJob(
     }
   }
 
+  /** One of the steps, in their order. */
+  sealed interface Entry {
+    String id();
+
+    @Nullable String title();
+
+    default String shown() {
+      String title = title();
+      return title == null ? id() : title;
+    }
+  }
+
   /**
-   * One step.
+   * A step that a program does.
    *
    * @param runtime the name under which the operator has a command
    */
   public record Task(
-      String id, @Nullable String title, @Nullable String instructions, String runtime) {
-    String shown() {
-      return title == null ? id : title;
+      String id, @Nullable String title, @Nullable String instructions, String runtime)
+      implements Entry {}
+
+  /**
+   * A wait between two steps: {@code {"wait": "approval", "id": "release", "question": "Ship
+   * it?"}}.
+   *
+   * @param goesOn whether the job goes on after a rejection, or when no signal has come in time
+   */
+  record WaitStep(@Nullable String title, Wait asked, boolean goesOn) implements Entry {
+    @Override
+    public String id() {
+      return asked.id();
+    }
+
+    static WaitStep read(JsonFields fields) {
+      String title = fields.textOrNull("title");
+      Wait asked = WaitForm.read(fields, "wait");
+      boolean goesOn =
+          switch (asked) {
+            case Wait.ForApproval approval -> goesOn(fields, "onReject");
+            case Wait.ForSignal signal -> goesOn(fields, "onTimeout");
+            case Wait.Sleep sleep -> false;
+            case Wait.SleepUntil sleep -> false;
+            case Wait.ForChildren children ->
+                throw fields.wrong(
+                    "wait", "must be sleep, signal or approval: a workspace job starts no others");
+          };
+      fields.end();
+      return new WaitStep(title, asked, goesOn);
+    }
+
+    private static boolean goesOn(JsonFields fields, String name) {
+      String word = fields.textOrNull(name);
+      if (word == null || word.equalsIgnoreCase("fail")) {
+        return false;
+      }
+      if (word.equalsIgnoreCase("continue")) {
+        return true;
+      }
+      throw fields.wrong(name, "must be fail or continue");
     }
   }
 
@@ -179,14 +275,28 @@ public record WorkspaceJob(
     }
   }
 
+  /**
+   * @param index from 1
+   */
+  Entry entry(int index) {
+    Object step = steps.get(index - 1);
+    return step instanceof Task task ? task : WaitStep.read(JsonFields.of(step));
+  }
+
   /** From 1; one more than there are steps for a step that is not of this job. */
   int indexOf(String id) {
     for (int i = 0; i < steps.size(); i++) {
-      if (steps.get(i).id().equals(id)) {
+      if (idOf(steps.get(i)).equals(id)) {
         return i + 1;
       }
     }
     return steps.size() + 1;
+  }
+
+  /** What an operator asks of this step or of one before it, if anything. */
+  Optional<PendingCommand.Recovery> asked(Optional<PendingCommand.Recovery> pending, int index) {
+    String step = idOf(steps.get(index - 1));
+    return pending.filter(wanted -> wanted.concerns(step, id -> indexOf(id) < index));
   }
 
   Budgets budgets(Budgets usual) {

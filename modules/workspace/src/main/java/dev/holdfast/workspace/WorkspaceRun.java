@@ -3,7 +3,9 @@ package dev.holdfast.workspace;
 import dev.holdfast.model.attempt.Patch;
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.redaction.Scrubber;
+import dev.holdfast.worker.handler.JobWaits;
 import dev.holdfast.worker.steps.Budgets;
 import dev.holdfast.worker.steps.ReceivedCommands;
 import dev.holdfast.worker.steps.StepEnd;
@@ -24,6 +26,9 @@ public final class WorkspaceRun {
   /** What it needs of the worker that runs the job. */
   public interface Host {
     Optional<Patch> patch(String step);
+
+    /** Waits; does not return unless the wait is over. */
+    JobWaits.Over await(int index, Wait wait);
 
     void alive();
 
@@ -91,36 +96,40 @@ public final class WorkspaceRun {
     history.baseline().ifPresent(workspace::beginsAt);
     int last = scope.job().steps().size();
     int index = 1;
-    while (index <= last && history.isDone(index) && !isAskedFor(index)) {
-      index++;
-    }
     while (index <= last) {
-      WorkspaceStep step = new WorkspaceStep(scope, index, history, workspace);
-      step.showProgress();
       index =
-          switch (loop.run(step, budgets)) {
-            case StepEnd.Done<WorkspaceStep.Outcome>(var outcome) -> index + 1;
-            case StepEnd.Elsewhere<WorkspaceStep.Outcome>(var wanted) ->
-                scope.job().indexOf(wanted.stepId());
-            // Its own workspace is reset instead.
-            case StepEnd.CallAgain<WorkspaceStep.Outcome>() -> index;
+          switch (scope.job().entry(index)) {
+            case WorkspaceJob.WaitStep asked ->
+                new WorkspaceWait(scope, asked, index, history, workspace).passed();
+            case WorkspaceJob.Task task -> run(task, index, budgets);
           };
     }
     workspace.writeMissingPatches(last);
     scope.host().progress(100, "done");
     return new Result(
         workspace.baseline(),
-        history.checkpoint(last).map(Checkpoint::tree).orElse(""),
+        history.last().map(Checkpoint::tree).orElse(""),
         history.steps(),
         history.changedFiles());
   }
 
+  /** The answer is which one comes next. */
+  private int run(WorkspaceJob.Task task, int index, Budgets budgets) throws InterruptedException {
+    if (history.isDone(index) && !isAskedFor(index)) {
+      return index + 1;
+    }
+    WorkspaceStep step = new WorkspaceStep(scope, task, index, history, workspace);
+    step.showProgress();
+    return switch (loop.run(step, budgets)) {
+      case StepEnd.Done<WorkspaceStep.Outcome>(var outcome) -> index + 1;
+      case StepEnd.Elsewhere<WorkspaceStep.Outcome>(var wanted) ->
+          scope.job().indexOf(wanted.stepId());
+      // Its own workspace is reset instead.
+      case StepEnd.CallAgain<WorkspaceStep.Outcome>() -> index;
+    };
+  }
+
   private boolean isAskedFor(int index) {
-    String step = scope.job().steps().get(index - 1).id();
-    return scope
-        .commands()
-        .pending()
-        .map(recovery -> recovery.concerns(step, id -> scope.job().indexOf(id) < index))
-        .orElse(false);
+    return scope.job().asked(scope.commands().pending(), index).isPresent();
   }
 }

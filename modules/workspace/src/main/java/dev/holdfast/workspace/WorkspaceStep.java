@@ -44,9 +44,14 @@ final class WorkspaceStep
   private @Nullable StepRuntime runtime;
   private @Nullable Workspace prepared;
 
-  WorkspaceStep(WorkspaceRun.Scope scope, int index, StepHistory history, JobWorkspace workspace) {
+  WorkspaceStep(
+      WorkspaceRun.Scope scope,
+      WorkspaceJob.Task task,
+      int index,
+      StepHistory history,
+      JobWorkspace workspace) {
     this.scope = scope;
-    this.task = scope.job().steps().get(index - 1);
+    this.task = task;
     this.index = index;
     this.history = history;
     this.workspace = workspace;
@@ -95,7 +100,7 @@ final class WorkspaceStep
 
   @Override
   public void prepare() throws IOException {
-    runtime = new StepRuntime(scope, task, index);
+    runtime = new StepRuntime(scope, task, index, history);
     prepared = workspace.ready(index, this::showProgress);
   }
 

@@ -33,6 +33,13 @@ public record Failure(
   public static final String NO_HANDLER = "NO_HANDLER";
   public static final String PAYLOAD_UNREADABLE = "PAYLOAD_UNREADABLE";
   public static final String NOT_DECIDED = "NOT_DECIDED";
+
+  /** A person has said no, or nobody in time, and the job does not go on then. */
+  public static final String REJECTED = "REJECTED";
+
+  /** No signal has come in time, and the job does not go on then. */
+  public static final String NOT_SIGNALLED = "NOT_SIGNALLED";
+
   public static final String CHILD_FAILED = "CHILD_FAILED";
   public static final String HANDLER_FAILED = "HANDLER_FAILED";
 
@@ -55,7 +62,9 @@ public record Failure(
           DEADLINE_EXCEEDED,
           CANCEL_TIMEOUT,
           TOXIC_JOB,
-          NOT_DECIDED);
+          NOT_DECIDED,
+          REJECTED,
+          NOT_SIGNALLED);
 
   public Failure {
     code = Text.excerpt(code, Limits.NAME_CHARS);

@@ -32,14 +32,14 @@ public final class Commands {
       Sql.of(
           """
           SELECT coalesce(s.step_index, p.place) AS place, coalesce(s.state, '') AS state,
-                 p.place IS NOT NULL AS has_workspace,
+                 p.place IS NOT NULL AND NOT p.waits AS has_workspace,
                  (SELECT count(*) FROM holdfast.step d
                    WHERE d.job_id = j.id AND d.state = 'DONE'
                      AND d.step_index < coalesce(s.step_index, p.place)) AS done_before
             FROM holdfast.job j
             LEFT JOIN holdfast.step s ON s.job_id = j.id AND s.step_id = :step
             LEFT JOIN LATERAL (
-              SELECT min(e.n)::int AS place
+              SELECT min(e.n)::int AS place, bool_or(e.step -> 'wait' IS NOT NULL) AS waits
                 FROM jsonb_array_elements(
                        CASE jsonb_typeof(j.payload -> 'steps') WHEN 'array' THEN j.payload -> 'steps'
                                                                ELSE '[]' END)

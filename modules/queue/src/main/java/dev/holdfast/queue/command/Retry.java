@@ -30,7 +30,7 @@ public final class Retry {
         """
         WITH held AS MATERIALIZED (
           SELECT j.id, j.state, j.attempt, j.event_count, ${worker} AS worker_id, j.started_event_number, j.started_at,
-                 j.finished_at, j.failure ->> 'code' IN ('CHILD_FAILED', 'NOT_DECIDED') AS by_wait
+                 j.finished_at, j.failure ->> 'code' AS code
             FROM holdfast.job j
            WHERE j.id = ANY (:jobs) AND ${from} AND ${tenant}
              -- A job without its payload cannot run.
@@ -65,9 +65,10 @@ public final class Retry {
           UPDATE holdfast.step s SET state = 'FAILED', ended = NULL
             FROM (SELECT DISTINCT ON (w.job_id) w.job_id, w.step_id
                     FROM held h JOIN holdfast.step w ON w.job_id = h.id
-                   WHERE h.by_wait AND w.state = 'DONE'
-                     AND (w.ended ->> 'outcome' = 'FAILED'
-                          OR w.ended ->> 'sort' = 'APPROVAL' AND w.ended ->> 'outcome' = 'TIMEOUT')
+                   WHERE w.state = 'DONE'
+                     AND (h.code, w.ended ->> 'sort', w.ended ->> 'outcome')
+                         IN (('CHILD_FAILED', 'CHILDREN', 'FAILED'), ('NOT_DECIDED', 'APPROVAL', 'TIMEOUT'),
+                             ('REJECTED', 'APPROVAL', 'REJECTED'), ('NOT_SIGNALLED', 'SIGNAL', 'TIMEOUT'))
                    ORDER BY w.job_id, w.finished_at DESC) AS last
            WHERE s.job_id = last.job_id AND s.step_id = last.step_id AND s.resets = 0
         )
