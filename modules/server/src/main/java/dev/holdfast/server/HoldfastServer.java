@@ -194,7 +194,7 @@ public final class HoldfastServer implements AutoCloseable {
             .whenEnded(pusher::taskEnded)
             .routes());
     routes.addAll(new StepsApi(store.queries(), operations, refusals, clock).routes());
-    routes.addAll(new TaskWaits(operations, clock, refusals).routes());
+    routes.addAll(new TaskWaits(store.queries(), operations, clock, refusals).routes());
     routes.addAll(new LeasesApi(operations).routes());
     routes.addAll(new UploadsApi(operations, refusals, options.artifacts()).routes());
     routes.addAll(

@@ -9,6 +9,12 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.JobEvent;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.wait.Decision;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
@@ -185,6 +191,71 @@ public class TaskWaitsTest extends ServerTest {
         callback(leased, "children/ends", Map.of("attempt", 1, "jobs", again)).ok().get("jobs");
     assertThat(ends).hasSize(2);
     assertThat(ends.get(0).get("result").asInt()).isEqualTo(5);
+  }
+
+  @Test
+  void one_call_tells_a_later_attempt_what_all_waits_before_it_have_brought() {
+    JsonNode first = task();
+    starts(first, "count", "one").ok();
+    assertThat(leased().get("kind").asText()).isEqualTo("count-words");
+    holdfast.signal(id(first), "contract", Map.of("number", "C-17"));
+    waits(first, CONTRACT).ok();
+    Map<String, Object> limit =
+        Map.of("id", "limit", "sort", "APPROVAL", "question", Map.of("text", "Raise it?"));
+    assertThat(waits(first, limit).ok().get("outcome").asText()).isEqualTo("SUSPENDED");
+    Decision decision = new Decision(true, "ada", "fine");
+    holdfast.jobs().decide(id(first), "limit", decision, Role.OPERATOR, Tenant.ANY);
+
+    JsonNode second = leasedAgain(first);
+    JsonNode known =
+        client
+            .get("/v1/tasks/" + id(second) + "/steps", second.get("taskToken").asText())
+            .ok()
+            .get("steps");
+    assertThat(known)
+        .extracting(
+            step ->
+                step.get("stepId").asText()
+                    + " "
+                    + step.get("state").asText()
+                    + " "
+                    + step.get("waitEnd").get("outcome").asText())
+        .containsExactly("count DONE STARTED", "contract DONE SIGNAL", "limit DONE APPROVED");
+    assertThat(known.get(0).get("waitEnd").get("jobs").asInt()).isEqualTo(1);
+    assertThat(known.get(1).get("checkpoint").get("number").asText()).isEqualTo("C-17");
+    assertThat(known.get(2).get("waitEnd").get("comment").asText()).isEqualTo("fine");
+    assertThat(known.get(2).get("waitEnd").get("by").asText()).isEqualTo("ada");
+  }
+
+  @Test
+  void a_wait_that_an_operator_wants_done_again_is_asked_for_again_with_all_after_it() {
+    JsonNode first = task();
+    holdfast.signal(id(first), "contract", "C-17");
+    waits(first, CONTRACT).ok();
+    starts(first, "count", "one").ok();
+    JobId child = id(leased());
+    Map<String, Object> nap = Map.of("id", "nap", "sort", "SLEEP", "withinMs", 100_000);
+    waits(first, nap).ok();
+
+    JobCommand back = new JobCommand(CommandAction.RESUME_FROM_STEP, "contract", "ada", "again");
+    assertThat(holdfast.jobs().command(id(first), back, Tenant.ANY).answer())
+        .isEqualTo(JobCommand.Answer.ACCEPTED);
+    JsonNode second = leasedAgain(first);
+    for (int i = 0; i < 2; i++) {
+      assertThat(waits(second, CONTRACT).ok().get("outcome").asText()).isEqualTo("SUSPENDED");
+    }
+    assertThat(holdfast.queries().pendingCommand(id(first))).isEqualTo(PendingCommand.NONE);
+    assertThat(holdfast.queries().timeline(id(first)))
+        .extracting(JobEvent::type)
+        .contains("task.control.recovery.ack")
+        .doesNotContain("task.step.attempt.started");
+
+    holdfast.signal(id(first), "contract", "C-18");
+    JsonNode third = leasedAgain(first);
+    assertThat(waits(third, CONTRACT).ok().get("payload").asText()).isEqualTo("C-18");
+    JsonNode anew = starts(third, "count", "one", "two").ok().get("jobs");
+    assertThat(anew).hasSize(2).noneMatch(job -> job.asText().equals(child.toString()));
+    assertThat(waits(third, nap).ok().get("outcome").asText()).isEqualTo("SUSPENDED");
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.StepState;
+import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.EventType;
@@ -112,7 +113,8 @@ public final class StepsApi {
             .put("summary", Scrubbed.text(step.summary()));
     List<Report.Entry> events = new ArrayList<>();
     if (handledCommand != null) {
-      events.add(entry(EventType.RECOVERY_ACK, ack(step, handledCommand)));
+      events.add(
+          entry(EventType.RECOVERY_ACK, ack(step.stepIndex(), step.stepAttempt(), handledCommand)));
     }
     Duration took = step.tookMs() == null ? null : Duration.ofMillis(step.tookMs());
     boolean saysMore =
@@ -146,12 +148,29 @@ public final class StepsApi {
         took);
   }
 
-  private static ObjectNode ack(TaskStep step, PendingCommand.Recovery handledCommand) {
+  /** An operator wants a wait or a start of jobs done again, which has no attempts of its own. */
+  static Report.Step dropped(Lease lease, StepStatus step, PendingCommand.Recovery asked) {
+    int attempt = step.attempt() + 1;
+    return new Report.Step(
+        lease,
+        step.id(),
+        step.index(),
+        StepState.FAILED,
+        attempt,
+        false,
+        null,
+        null,
+        asked.action().dropsCheckpoints() ? step.index() : null,
+        asked.updatedAt(),
+        List.of(entry(EventType.RECOVERY_ACK, ack(step.index(), attempt, asked))));
+  }
+
+  private static ObjectNode ack(int index, int attempt, PendingCommand.Recovery handledCommand) {
     return Wire.object()
         .put("action", handledCommand.action().text())
         .put("stepId", handledCommand.stepId())
-        .put("stepIndex", step.stepIndex())
-        .put("attempt", step.stepAttempt())
+        .put("stepIndex", index)
+        .put("attempt", attempt)
         .put("requestedBy", handledCommand.requestedBy())
         .put("updatedAt", handledCommand.updatedAt().toString());
   }

@@ -9,11 +9,13 @@ import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.attempt.WaitEnd;
+import dev.holdfast.model.command.PendingCommand;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.wait.Wait;
+import dev.holdfast.queue.Queries;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.routing.Call;
 import dev.holdfast.server.routing.Guard;
@@ -30,11 +32,14 @@ import org.jspecify.annotations.Nullable;
  * asked for: the server looks up what is known of an id, where workers of leases do so themselves.
  */
 public final class TaskWaits {
+  private final Queries queries;
   private final FencedOperations operations;
   private final InstantSource clock;
   private final TaskRefusals refusals;
 
-  public TaskWaits(FencedOperations operations, InstantSource clock, TaskRefusals refusals) {
+  public TaskWaits(
+      Queries queries, FencedOperations operations, InstantSource clock, TaskRefusals refusals) {
+    this.queries = queries;
     this.operations = operations;
     this.clock = clock;
     this.refusals = refusals;
@@ -52,7 +57,7 @@ public final class TaskWaits {
     LeaseHolder.Token holder = TaskRefusals.holder(call.token(), said.attempt(), said.attemptId());
     Lease lease = holder.scope().lease();
     Wait wait = said.waitFor().toWait();
-    List<StepStatus> steps = operations.steps(holder, lease);
+    List<StepStatus> steps = steps(holder, lease, wait.id());
     StepStatus known = find(steps, wait.id()).filter(StepStatus::isDone).orElse(null);
     if (known != null) {
       refusals.mustHold("wait", lease);
@@ -82,7 +87,7 @@ public final class TaskWaits {
     LeaseHolder.Token holder = TaskRefusals.holder(call.token(), said.attempt(), said.attemptId());
     Lease lease = holder.scope().lease();
     String id = said.startedAs();
-    List<StepStatus> steps = operations.steps(holder, lease);
+    List<StepStatus> steps = steps(holder, lease, id);
     StepStatus known = find(steps, id).orElse(null);
     int time = known == null ? 1 : known.isDone() ? known.attempt() : known.attempt() + 1;
     List<Job> jobs = new ArrayList<>();
@@ -115,6 +120,26 @@ public final class TaskWaits {
     refusals.mustHold("children/ends", lease);
     return Answer.ok(
         new TaskChildren.Ends(operations.children(holder, lease, asked.jobs()), clock.instant()));
+  }
+
+  /**
+   * What is known of the task's steps. If an operator wants this one done again, it is dropped
+   * before, and so is all after it: its worker need not know of that.
+   */
+  private List<StepStatus> steps(LeaseHolder.Token holder, Lease lease, String id) {
+    List<StepStatus> steps = operations.steps(holder, lease);
+    StepStatus before = find(steps, id).orElse(null);
+    PendingCommand.Recovery asked = queries.pendingCommand(lease.job()).recovery();
+    if (before == null || asked == null || !asked.stepId().equals(id)) {
+      return steps;
+    }
+    if (operations
+            .report(List.of(new Held<>(holder, lease, StepsApi.dropped(lease, before, asked))))
+            .getFirst()
+        == Ack.LEASE_LOST) {
+      throw refusals.lost("step", lease);
+    }
+    return operations.steps(holder, lease);
   }
 
   private static Optional<StepStatus> find(List<StepStatus> steps, String id) {
