@@ -14,8 +14,10 @@ import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.model.wait.Decision;
 import dev.holdfast.testkit.OnlyWithAll;
+import dev.holdfast.worker.handler.Kind;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -52,9 +54,8 @@ class ProgramWaitsTest extends ProgramFixture {
     return id;
   }
 
-  private static dev.holdfast.worker.handler.Kind<Integer> doubling() {
-    return dev.holdfast.worker.handler.Kind.of(
-        "double", Integer.class, (number, context) -> number * 2);
+  private static Kind<Integer> doubling() {
+    return Kind.of("double", Integer.class, (number, context) -> number * 2);
   }
 
   private JobId working(String script) {
@@ -256,6 +257,19 @@ class ProgramWaitsTest extends ProgramFixture {
                 + JobId.ofChild(id, "count", 1, 0)
                 + "\",\"state\":\"SUCCEEDED\",\"result\":2}",
             "\"result\":8}]}");
+  }
+
+  @Test
+  void the_script_of_the_guide_waits_for_the_jobs_that_it_starts() {
+    Path script = Path.of("src", "test", "resources", "programs", "count.sh").toAbsolutePath();
+    JobId id = enqueue(Job.of("program"));
+    start(
+        worker()
+            .handle(kind(List.of("sh", script.toString()), Map.of()))
+            .handle("count-words", String.class, (text, context) -> text.split(" ").length));
+    await(id, JobState.SUCCEEDED);
+    assertThat(result(id)).isEqualTo("\"counted\"");
+    assertThat(result(JobId.ofChild(id, "count", 1, 0))).isEqualTo("2");
   }
 
   @Test

@@ -23,7 +23,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -109,12 +108,6 @@ class WorkspaceWaitsTest extends WorkspaceFixture {
     assertThat(waits(id).id()).isEqualTo(wait);
   }
 
-  private List<Path> files(String root) throws IOException {
-    try (Stream<Path> walk = Files.walk(folder.resolve(root))) {
-      return walk.filter(Files::isRegularFile).toList();
-    }
-  }
-
   // ---- approvals
 
   @Test
@@ -123,7 +116,7 @@ class WorkspaceWaitsTest extends WorkspaceFixture {
     JobId id = enqueuedWith(step("one"), RELEASE, step("two"));
     working();
     waitsFor(id, "release");
-    until(() -> files("scratch").isEmpty());
+    until(() -> Files.notExists(folder.resolve("scratch").resolve(id.toString())));
     assertThat(job(id).state()).isEqualTo(JobState.WAITING);
     assertThat(job(id).worker()).isNull();
     close();
@@ -289,6 +282,7 @@ class WorkspaceWaitsTest extends WorkspaceFixture {
     assertThat(attempts(id)).hasSize(2);
     assertThat(holdfast.queries().artifacts(id)).hasSize(2);
     assertThat(result(id)).contains("\"tree\": \"");
+    assertThat(steps(id)).containsExactly("started", "finished", "started", "finished");
   }
 
   // ---- a worker that is lost, a cancel

@@ -348,6 +348,9 @@ final class AttemptSteps implements JobSteps {
               commands,
               services.options().healing().redact(),
               services.threads()::startBeside);
+      if (loaded.isEmpty()) {
+        loop().beginsAnew();
+      }
     }
   }
 }

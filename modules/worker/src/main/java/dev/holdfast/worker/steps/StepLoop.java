@@ -76,6 +76,13 @@ public final class StepLoop {
   }
 
   /**
+   * No attempt has begun a step before: whichever begins first, the job does not continue there.
+   */
+  public void beginsAnew() {
+    hasBegun = true;
+  }
+
+  /**
    * A sign of life. From the thread of an attempt that was left behind it does not count for the
    * attempt that runs now.
    */
