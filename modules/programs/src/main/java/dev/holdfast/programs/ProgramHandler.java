@@ -115,6 +115,8 @@ final class ProgramHandler implements Handler<Json> {
       FileTrees.delete(folders.temporary());
       Files.createDirectories(folders.artifacts());
       Files.createDirectories(folders.temporary());
+      // The program may have put a link in its place.
+      Files.deleteIfExists(folders.envelope());
       Files.writeString(folders.envelope(), codec.encode(envelope).text());
     } catch (IOException e) {
       throw DiskErrors.failed("the job's envelope could not be written", e);
