@@ -157,7 +157,10 @@ public class HttpWorkerTest extends ServerTest {
             .jobs()
             .getFirst();
     LeasedJob remote =
-        source(server.url(), null).claim(QUEUE, 1, "remote", Timings.DEFAULT, List.of()).jobs().getFirst();
+        source(server.url(), null)
+            .claim(QUEUE, 1, "remote", Timings.DEFAULT, List.of())
+            .jobs()
+            .getFirst();
     assertThat(remote)
         .usingRecursiveComparison()
         .ignoringFields(
