@@ -5,6 +5,7 @@ import dev.holdfast.app.admin.HealthCommand;
 import dev.holdfast.app.admin.KeysCommand;
 import dev.holdfast.app.admin.LogsCommand;
 import dev.holdfast.app.admin.MigrateCommand;
+import dev.holdfast.app.admin.NoticesCommand;
 import dev.holdfast.app.admin.QueuesCommand;
 import dev.holdfast.app.admin.SchedulesCommand;
 import dev.holdfast.app.admin.ScratchCommand;
@@ -57,6 +58,7 @@ final class HoldfastCommand {
           QueuesCommand.class,
           WorkersCommand.class,
           SchedulesCommand.class,
+          NoticesCommand.class,
           StatsCommand.class,
           HealthCommand.class,
           LogsCommand.class,

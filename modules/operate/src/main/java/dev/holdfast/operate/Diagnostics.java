@@ -9,10 +9,12 @@ import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.wait.Notice;
 import dev.holdfast.operate.diagnosis.Diagnosis;
 import dev.holdfast.operate.diagnosis.ProblemText;
 import dev.holdfast.queue.Admin;
 import dev.holdfast.queue.JobStore;
+import dev.holdfast.queue.Notices;
 import dev.holdfast.queue.Queries;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +27,7 @@ import java.util.stream.Collectors;
 public final class Diagnostics {
   private final Queries queries;
   private final Admin admin;
+  private final Notices notices;
   private final Predicate<String> waitedFor;
   private final BooleanSupplier notificationsLost;
   private final Timings timings;
@@ -34,13 +37,13 @@ public final class Diagnostics {
    * @param notificationsLost whether notifications of the database do not arrive
    */
   public Diagnostics(
-      Queries queries,
-      Admin admin,
+      JobStore store,
       Predicate<String> waitedFor,
       BooleanSupplier notificationsLost,
       Timings timings) {
-    this.queries = queries;
-    this.admin = admin;
+    this.queries = store.queries();
+    this.admin = store.admin();
+    this.notices = store.notices();
     this.waitedFor = waitedFor;
     this.notificationsLost = notificationsLost;
     this.timings = timings;
@@ -48,17 +51,19 @@ public final class Diagnostics {
 
   /** Of a process that is no server. */
   public Diagnostics(JobStore store, Timings timings) {
-    this(store.queries(), store.admin(), name -> false, () -> false, timings);
+    this(store, name -> false, () -> false, timings);
   }
 
   /** Inputs that are expensive to read and change slowly. */
-  public record Background(Warnings warnings, List<ScheduleStatus> schedules) {}
+  public record Background(
+      Warnings warnings, List<ScheduleStatus> schedules, Notice.Trouble notices) {}
 
   public Background background(Tenant tenant) {
-    // Schedules belong to all tenants together.
+    // Schedules belong to all tenants together, and so does the receiver of notices.
     return new Background(
         queries.warnings(tenant, timings.reapGrace()),
-        tenant.isAny() ? admin.schedules() : List.of());
+        tenant.isAny() ? admin.schedules() : List.of(),
+        tenant.isAny() ? notices.noticeTrouble() : Notice.Trouble.NONE);
   }
 
   /** What is wrong now with what a tenant sees. */
@@ -74,7 +79,12 @@ public final class Diagnostics {
         new ArrayList<>(
             Diagnosis.of(
                 new Diagnosis.Facts(
-                    queues, fleet, background.warnings(), background.schedules(), waited)));
+                    queues,
+                    fleet,
+                    background.warnings(),
+                    background.schedules(),
+                    background.notices(),
+                    waited)));
     if (notificationsLost.getAsBoolean()) {
       found.add(Finding.of(ProblemCode.NOTIFICATIONS_LOST));
     }

@@ -6,6 +6,7 @@ import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.contract.operate.OperatorException.Reason;
 import dev.holdfast.contract.operate.Principal;
 import dev.holdfast.contract.operate.Selection;
+import dev.holdfast.contract.token.ApprovalLinks;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.attempt.Patch;
@@ -27,6 +28,7 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.JobHistory;
+import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.ops.Statistics;
 import dev.holdfast.model.search.FailureGroups;
 import dev.holdfast.model.search.JobCounts;
@@ -40,6 +42,7 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.model.wait.Decision;
+import dev.holdfast.model.wait.OpenWait;
 import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.JobStore;
@@ -61,11 +64,13 @@ final class LocalJobs implements JobOperator {
   private final JobQueue jobs;
   private final Queries queries;
   private final Principal caller;
+  private final ApprovalLinks.Maker links;
 
-  LocalJobs(JobStore store, Principal caller) {
+  LocalJobs(JobStore store, Principal caller, ApprovalLinks.Maker links) {
     this.jobs = store.jobs();
     this.queries = store.queries();
     this.caller = caller;
+    this.links = links;
   }
 
   @Override
@@ -304,15 +309,32 @@ final class LocalJobs implements JobOperator {
     switch (jobs.decide(job, wait, decision, caller.role(), caller.tenant())) {
       case ACCEPTED -> {}
       case NO_SUCH_JOB -> throw OperatorException.noSuchJob(job);
-      case NOT_ASKED ->
-          throw new OperatorException(
-              Reason.NOT_ASKED,
-              "the job does not ask '%s', or no longer: somebody has decided, or it was too late"
-                  .formatted(wait));
-      case NOT_ALLOWED ->
-          throw new OperatorException(
-              Reason.FORBIDDEN, "the job asks for somebody with more rights");
+      case NOT_ASKED -> throw notAsked(wait);
+      case NOT_ALLOWED -> throw mayNotDecide();
     }
+  }
+
+  private static OperatorException notAsked(String wait) {
+    return new OperatorException(
+        Reason.NOT_ASKED,
+        "the job does not ask '%s', or no longer: somebody has decided, or it was too late"
+            .formatted(wait));
+  }
+
+  private static OperatorException mayNotDecide() {
+    return new OperatorException(Reason.FORBIDDEN, "the job asks for somebody with more rights");
+  }
+
+  @Override
+  public ApprovalLinks.Link link(JobId job, String wait) {
+    OpenWait open = existing(job).waitsFor();
+    if (open == null || open.question() == null || !open.id().equals(wait)) {
+      throw notAsked(wait);
+    }
+    if (caller.role().compareTo(Role.of(open.question().role().word())) < 0) {
+      throw mayNotDecide();
+    }
+    return links.to(job, open);
   }
 
   @Override

@@ -2,11 +2,13 @@ package dev.holdfast.operate;
 
 import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.KeyOperator;
+import dev.holdfast.contract.operate.NoticeOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.Principal;
 import dev.holdfast.contract.operate.QueueOperator;
 import dev.holdfast.contract.operate.ScheduleOperator;
 import dev.holdfast.contract.operate.WorkerOperator;
+import dev.holdfast.contract.token.ApprovalLinks;
 import dev.holdfast.model.ops.DatabaseVersion;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.value.Tenant;
@@ -17,25 +19,33 @@ public final class LocalOperator implements Operator {
   private final JobStore store;
   private final Principal caller;
   private final Diagnostics diagnostics;
+  private final ApprovalLinks.Maker links;
   private final String version;
   private final Runnable close;
 
   /**
+   * @param links to questions
    * @param version of this program
    * @param close closes the queue and its connections
    */
   public LocalOperator(
-      JobStore store, Principal caller, Diagnostics diagnostics, String version, Runnable close) {
+      JobStore store,
+      Principal caller,
+      Diagnostics diagnostics,
+      ApprovalLinks.Maker links,
+      String version,
+      Runnable close) {
     this.store = store;
     this.caller = caller;
     this.diagnostics = diagnostics;
+    this.links = links;
     this.version = version;
     this.close = close;
   }
 
   @Override
   public JobOperator jobs() {
-    return new LocalJobs(store, caller);
+    return new LocalJobs(store, caller, links);
   }
 
   @Override
@@ -56,6 +66,11 @@ public final class LocalOperator implements Operator {
   @Override
   public KeyOperator keys() {
     return new LocalKeys(store.admin(), caller);
+  }
+
+  @Override
+  public NoticeOperator notices() {
+    return new LocalNotices(store.notices(), caller);
   }
 
   @Override

@@ -292,6 +292,11 @@ public final class Admin {
     return database.run("tokenKeys", TokenKeys::inUse);
   }
 
+  /** Those that links to questions are verified by: also keys that have retired lately. */
+  public List<TokenKey> linkKeys() {
+    return database.run("linkKeys", TokenKeys::forLinks);
+  }
+
   /** Stores this key unless there is one already. */
   public void firstTokenKey(TokenKey key) {
     database.transact("firstTokenKey", connection -> TokenKeys.first(connection, key));

@@ -67,6 +67,7 @@ import dev.holdfast.queue.wait.Suspend;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -76,6 +77,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The life of a job: enqueue, claim, heartbeat, report, settle, and commands of operators.
@@ -368,11 +370,26 @@ public final class JobQueue {
    */
   public Decision.Answer decide(
       JobId job, String wait, Decision decision, Role role, Tenant tenant) {
+    return decide(job, wait, null, decision, role, tenant);
+  }
+
+  /**
+   * The same for a question that was asked at one moment: an id that is asked again is another.
+   *
+   * @param since null for whenever
+   */
+  public Decision.Answer decide(
+      JobId job,
+      String wait,
+      @Nullable Instant since,
+      Decision decision,
+      Role role,
+      Tenant tenant) {
     Decide.Decided decided =
         materialized.changing(
             "decide",
             connection -> LockJob.of(connection, job, tenant),
-            connection -> Decide.one(connection, job, wait, decision, role, tenant));
+            connection -> Decide.one(connection, job, wait, since, decision, role, tenant));
     if (decided.queue() != null) {
       notifier.send(List.of(decided.queue()));
     }

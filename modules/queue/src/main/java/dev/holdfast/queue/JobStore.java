@@ -33,6 +33,7 @@ public final class JobStore implements AutoCloseable {
   private final Admin admin;
   private final Maintenance maintenance;
   private final WorkerRegistry workers;
+  private final Notices notices;
   private volatile boolean schemaChecked;
   private volatile Duration startTimeout = Duration.ofSeconds(15);
 
@@ -51,6 +52,7 @@ public final class JobStore implements AutoCloseable {
     this.admin = new Admin(database, notifier, codec, enqueue, defaults);
     this.maintenance = new Maintenance(database, notifier, enqueue, endedJobs);
     this.workers = WorkerRegistry.on(database, notifier, endedJobs);
+    this.notices = new Notices(database);
   }
 
   /**
@@ -144,6 +146,11 @@ public final class JobStore implements AutoCloseable {
   /** Worker processes and their supervisors; for supervisors. */
   public WorkerRegistry workers() {
     return workers;
+  }
+
+  /** What servers tell others of the questions that jobs ask. */
+  public Notices notices() {
+    return notices;
   }
 
   /** Subscribes to the queues that have work; for workers. */

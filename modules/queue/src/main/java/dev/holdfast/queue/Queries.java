@@ -35,6 +35,7 @@ import dev.holdfast.model.search.JobPage;
 import dev.holdfast.model.search.RunGraph;
 import dev.holdfast.model.search.RunPage;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.wait.AskedQuestion;
 import dev.holdfast.model.wait.WaitCount;
 import dev.holdfast.queue.admin.Dispatches;
 import dev.holdfast.queue.admin.Queues;
@@ -66,6 +67,7 @@ import dev.holdfast.queue.report.Log;
 import dev.holdfast.queue.report.Steps;
 import dev.holdfast.queue.settle.Complete;
 import dev.holdfast.queue.wait.ChildEnds;
+import dev.holdfast.queue.wait.ReadQuestion;
 import dev.holdfast.queue.wait.SendSignal;
 import java.time.Duration;
 import java.time.Instant;
@@ -343,6 +345,16 @@ public final class Queries {
   /** Of everybody, up to the oldest 10,000 of each sort. */
   public List<WaitCount> waits() {
     return database.run("waits", CountWaits::of);
+  }
+
+  /**
+   * The question that a job asked at a moment, and what has become of it; empty if there is no such
+   * job any longer.
+   *
+   * @param wait the id under which it was asked
+   */
+  public Optional<AskedQuestion> question(JobId job, String wait, Instant since) {
+    return database.run("question", connection -> ReadQuestion.of(connection, job, wait, since));
   }
 
   /** What ended since the beginning of a second, by queue and second. */

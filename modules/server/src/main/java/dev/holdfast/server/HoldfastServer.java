@@ -1,6 +1,8 @@
 package dev.holdfast.server;
 
 import dev.holdfast.Holdfast;
+import dev.holdfast.contract.token.ApprovalLinks;
+import dev.holdfast.contract.token.ApprovalTokens;
 import dev.holdfast.contract.token.TaskTokens;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
@@ -14,6 +16,7 @@ import dev.holdfast.server.api.JobActionsApi;
 import dev.holdfast.server.api.JobsApi;
 import dev.holdfast.server.api.KeysApi;
 import dev.holdfast.server.api.MetricsApi;
+import dev.holdfast.server.api.NoticesApi;
 import dev.holdfast.server.api.Operators;
 import dev.holdfast.server.api.QueuesApi;
 import dev.holdfast.server.api.ReportsApi;
@@ -21,6 +24,7 @@ import dev.holdfast.server.api.SchedulesApi;
 import dev.holdfast.server.api.SessionApi;
 import dev.holdfast.server.api.StatusApi;
 import dev.holdfast.server.api.WorkersApi;
+import dev.holdfast.server.approval.ApprovalsApi;
 import dev.holdfast.server.auth.Authenticator;
 import dev.holdfast.server.auth.HostOriginPolicy;
 import dev.holdfast.server.auth.Keyring;
@@ -43,6 +47,7 @@ import dev.holdfast.server.metrics.OpenWaits;
 import dev.holdfast.server.metrics.ProcessMetrics;
 import dev.holdfast.server.metrics.QueueDepths;
 import dev.holdfast.server.metrics.ServerMetrics;
+import dev.holdfast.server.notice.NoticeSender;
 import dev.holdfast.server.page.PageApi;
 import dev.holdfast.server.page.ReferenceApi;
 import dev.holdfast.server.routing.AnswerCache;
@@ -74,6 +79,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /** The control plane: everything the queue can do, over HTTP. */
 public final class HoldfastServer implements AutoCloseable {
@@ -143,18 +149,14 @@ public final class HoldfastServer implements AutoCloseable {
     LongPollBroker longPolls = new LongPollBroker(store.jobs(), subscription, attempts);
     WakeUps wakeUps = new WakeUps(subscription);
     HeartbeatBatcher heartbeats = new HeartbeatBatcher(store.jobs(), System::nanoTime);
-    Envelopes envelopes =
-        new Envelopes(
-            store.queries(),
-            tokens,
-            options.timings(),
-            clock,
-            () -> options.publicUrl() == null ? url.join() : options.publicUrl());
+    Supplier<URI> address = () -> options.publicUrl() == null ? url.join() : options.publicUrl();
+    Envelopes envelopes = new Envelopes(store.queries(), tokens, options.timings(), clock, address);
     PeriodicTasks periodic = new PeriodicTasks();
     PollRecorder polls = new PollRecorder(store.workers().polls(), System::nanoTime);
     periodic.every(Duration.ofSeconds(1), polls::write);
     periodic.every(Duration.ofSeconds(10), clock::refresh);
     periodic.every(Duration.ofSeconds(30), keyring::load);
+    periodic.every(Duration.ofMinutes(10), () -> store.notices().forgetNotices(NoticeSender.KEPT));
     periodic.every(
         Duration.ofMinutes(10), () -> store.maintenance().forgetSubmissions(SUBMISSIONS_KEPT));
     DispatchAllowList allowList = new DispatchAllowList(options.dispatchTo());
@@ -173,16 +175,19 @@ public final class HoldfastServer implements AutoCloseable {
         new Authenticator(store.admin(), tokens, sessions, options, store.queries()::heldWithin);
     Diagnostics diagnostics =
         new Diagnostics(
-            store.queries(),
-            store.admin(),
-            longPolls::isWaitedFor,
-            longPolls::notificationsLost,
-            options.timings());
+            store, longPolls::isWaitedFor, longPolls::notificationsLost, options.timings());
 
+    ApprovalTokens approvals = new ApprovalTokens(keyring.ofLinks(), clock);
+    ApprovalLinks links = new ApprovalLinks(approvals, address);
     Operators operators =
         call ->
             new LocalOperator(
-                store, call.caller().principal(), diagnostics, StatusApi.version(), () -> {});
+                store,
+                call.caller().principal(),
+                diagnostics,
+                links::to,
+                StatusApi.version(),
+                () -> {});
 
     List<Route> routes = new ArrayList<>();
     FencedOperations operations =
@@ -214,6 +219,8 @@ public final class HoldfastServer implements AutoCloseable {
     routes.addAll(new ArtifactsApi(operators, options.artifacts()).routes());
     routes.addAll(new QueuesApi(operators, allowList).routes());
     routes.addAll(new SchedulesApi(operators).routes());
+    routes.addAll(new NoticesApi(operators, options).routes());
+    routes.addAll(new ApprovalsApi(store, approvals).routes());
     routes.addAll(new KeysApi(operators, store.admin(), authenticator, keyring, clock).routes());
     routes.addAll(new SessionApi(authenticator, sessions, isByTls(options)).routes());
     routes.addAll(new PageApi().routes());
@@ -263,6 +270,14 @@ public final class HoldfastServer implements AutoCloseable {
                 counts,
                 metrics,
                 slowRequests));
+    ServerOptions.Receiver receiver = options.notices();
+    if (receiver != null) {
+      NoticeSender notices =
+          new NoticeSender(store.notices(), receiver, links, address, clock, metrics::notice);
+      parts.addFirst(notices);
+      periodic.every(NoticeSender.LOOK, notices::look);
+      periodic.every(NoticeSender.TIDY, notices::tidy);
+    }
     try {
       WebServer web = web(options, handler, slowRequests);
       url.complete(address(options, web.port()));

@@ -6,6 +6,8 @@ import dev.holdfast.client.operate.HttpOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.contract.operate.Principal;
+import dev.holdfast.contract.token.ApprovalLinks;
+import dev.holdfast.contract.token.ApprovalTokens;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.RefusedException;
@@ -13,6 +15,7 @@ import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.operate.LocalOperator;
 import dev.holdfast.server.ServerTest;
+import dev.holdfast.server.auth.Keyring;
 import dev.holdfast.testkit.TestDatabase;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +33,11 @@ abstract class OperatorsFixture extends ServerTest {
             holdfast.store(),
             new Principal("ann", Tenant.ANY, Role.OPERATOR),
             new Diagnostics(holdfast.store(), Timings.DEFAULT),
+            new ApprovalLinks(
+                    new ApprovalTokens(
+                        new Keyring(holdfast.store().admin()).ofLinks(), holdfast.queries()::now),
+                    server::url)
+                ::to,
             "test",
             () -> {});
     remote = new HttpOperator(server.url(), null);

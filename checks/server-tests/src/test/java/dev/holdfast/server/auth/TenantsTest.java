@@ -224,6 +224,9 @@ public class TenantsTest extends ServerTest {
             store,
             new Principal("ada", Tenant.of("acme"), Role.OPERATOR),
             new Diagnostics(store, Timings.DEFAULT),
+            (job, open) -> {
+              throw new UnsupportedOperationException();
+            },
             "0",
             () -> {});
     assertThatThrownBy(() -> operator.jobs().enqueue(List.of(Job.of("echo").owner("other", "w"))))

@@ -69,9 +69,7 @@ class LiveLimitsTest {
     holdfast = Holdfast.on(db.dataSource());
     JobStore store = holdfast.store();
     ServerOptions options = ServerOptions.DEFAULT.port(0);
-    Diagnostics problems =
-        new Diagnostics(
-            store.queries(), store.admin(), name -> false, () -> false, options.timings());
+    Diagnostics problems = new Diagnostics(store, name -> false, () -> false, options.timings());
     feeds = new LiveFeeds(store, problems, Clock.systemUTC(), MOST, MOST_OF_ONE);
     Keyring keyring = new Keyring(store.admin());
     TaskTokens tokens = new TaskTokens(keyring, options.tokens(), Clock.systemUTC());

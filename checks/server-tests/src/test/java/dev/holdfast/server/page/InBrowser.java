@@ -42,7 +42,15 @@ public abstract class InBrowser extends ApiTest {
       "import(new URL('live.js', document.querySelector('script[src$=\"/app.js\"]').src))";
 
   protected static final String[] PAGES = {
-    "#/", "#/queues", "#/jobs", "#/workers", "#/info", "#/failures", "#/schedules", "#/runs"
+    "#/",
+    "#/queues",
+    "#/jobs",
+    "#/workers",
+    "#/info",
+    "#/failures",
+    "#/schedules",
+    "#/runs",
+    "#/notices"
   };
   protected static final Duration TIMEOUT = SOON;
 

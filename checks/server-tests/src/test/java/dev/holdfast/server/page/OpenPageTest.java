@@ -139,6 +139,7 @@ public class OpenPageTest extends InBrowser {
     String page = view < PAGES.length ? PAGES[view] : "";
     return switch (page) {
       case "#/schedules" -> "Schedules";
+      case "#/notices" -> "There is no notice";
       case "#/runs" -> "No job has a run";
       default -> "work";
     };

@@ -14,8 +14,10 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -80,7 +82,65 @@ class ServerSettingsTest {
                 Duration.ofMillis(900),
                 Path.of("out"),
                 new ServerOptions.Statsd("127.0.0.1", 8125),
+                null,
                 List.of()));
+  }
+
+  private static final String SECRET = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
+
+  @Test
+  void the_receiver_of_notices_reaches_the_server_and_is_never_shown() {
+    URI hook = URI.create("https://hooks.example.org/T0/secret?token=hidden");
+    Settings settings =
+        with(Map.of("HOLDFAST_NOTIFY_URL", hook.toString(), "HOLDFAST_NOTIFY_SECRET", SECRET));
+    ServerOptions.Receiver receiver = Objects.requireNonNull(settings.server().notices());
+    assertThat(receiver.url()).isEqualTo(hook);
+    assertThat(receiver.shown()).isEqualTo("https://hooks.example.org");
+    assertThat(receiver).asString().doesNotContain("hidden", "T0");
+    assertThat(settings.shown())
+        .filteredOn(each -> each.key().startsWith("notify."))
+        .extracting(ShownSetting::value)
+        .containsExactly("***", "***");
+    assertThat(settings.scrubber().scrub("posting to " + hook + " with " + SECRET))
+        .doesNotContain("hidden", SECRET);
+    assertThat(with(Map.of()).server().notices()).isNull();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "ftp://x/hook, whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=, a URL such as https://example.org/hook is expected",
+    "https://user:pw@x/, whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=, a URL such as",
+    "https://x/, too-short, 24 to 64 random bytes",
+    "https://x/, whsec_MDEyMzQ1, 24 to 64 random bytes",
+    "https://x/, whsec_not*base64*not*base64*not*base64*not*, 24 to 64 random bytes",
+    "https://x/, '', HOLDFAST_NOTIFY_SECRET is missing",
+    "'', whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=, HOLDFAST_NOTIFY_URL is missing"
+  })
+  void a_wrong_receiver_of_notices_is_refused_without_being_shown(
+      String url, String secret, String expected) {
+    Settings settings = with(Map.of("HOLDFAST_NOTIFY_URL", url, "HOLDFAST_NOTIFY_SECRET", secret));
+    assertThatThrownBy(settings::server)
+        .isInstanceOf(CommandException.class)
+        .hasMessageContaining(expected)
+        .hasMessageContaining("HOLDFAST_NOTIFY_")
+        .message()
+        .doesNotContain("MDEy", "too-short", "not*base64", "user:pw");
+    assertThat(settings.problems()).singleElement().asString().contains(expected);
+  }
+
+  @Test
+  void links_that_would_lead_nowhere_are_refused() {
+    Map<String, String> environment =
+        Map.of(
+            "HOLDFAST_NOTIFY_URL", "https://x/",
+            "HOLDFAST_NOTIFY_SECRET", SECRET,
+            "HOLDFAST_SERVER_HOST", "0.0.0.0");
+    assertThatThrownBy(with(environment)::server)
+        .hasMessageContaining("HOLDFAST_NOTIFY_URL needs HOLDFAST_SERVER_PUBLIC_URL")
+        .hasMessageContaining("0.0.0.0");
+    Map<String, String> known = new HashMap<>(environment);
+    known.put("HOLDFAST_SERVER_PUBLIC_URL", "https://jobs.example.org");
+    assertThat(with(known).server().notices()).isNotNull();
   }
 
   @ParameterizedTest

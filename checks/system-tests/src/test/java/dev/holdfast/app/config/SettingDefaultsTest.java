@@ -92,6 +92,8 @@ class SettingDefaultsTest {
     "tasks.tokenTtl, 1h, TOKEN_TTL_SECONDS",
     "dispatch.allow, '', HOLDFAST_DISPATCH_ALLOW",
     "dispatch.timeout, '', HOLDFAST_DISPATCH_TIMEOUT",
+    "notify.url, '', HOLDFAST_NOTIFY_URL",
+    "notify.secret, '', HOLDFAST_NOTIFY_SECRET",
     "metrics.statsd, '', HOLDFAST_METRICS_STATSD",
     "server.url, '', HOLDFAST_SERVER_URL",
     "server.apiKey, '', HOLDFAST_SERVER_API_KEY",

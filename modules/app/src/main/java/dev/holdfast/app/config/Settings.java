@@ -42,6 +42,7 @@ public final class Settings {
   private static final Concern<ServerConfig> SERVER = Concern.of(ServerConfig.class);
   private static final Concern<TasksConfig> TASKS = Concern.of(TasksConfig.class);
   private static final Concern<DispatchConfig> DISPATCH = Concern.of(DispatchConfig.class);
+  private static final Concern<NotifyConfig> NOTIFY = Concern.of(NotifyConfig.class);
   private static final Concern<MetricsConfig> METRICS = Concern.of(MetricsConfig.class);
   private static final Concern<ClientConfig> CLIENT = Concern.of(ClientConfig.class);
   private static final Concern<LogConfig> LOG = Concern.of(LogConfig.class);
@@ -62,6 +63,7 @@ public final class Settings {
           SERVER,
           TASKS,
           DISPATCH,
+          NOTIFY,
           METRICS,
           CLIENT,
           LOG);
@@ -181,6 +183,7 @@ public final class Settings {
         .dispatchTimeout(dispatch.timeout())
         .artifacts(storage().artifactsFolder())
         .statsd(metrics().target())
+        .notices(NOTIFY.read(values).receiver())
         .settings(shown());
   }
 

@@ -43,7 +43,8 @@ import picocli.CommandLine.Parameters;
       JobsForkCommand.class,
       JobsSignalCommand.class,
       JobsDecideCommand.Approve.class,
-      JobsDecideCommand.Reject.class
+      JobsDecideCommand.Reject.class,
+      JobsLinkCommand.class
     },
     synopsisSubcommandLabel = "COMMAND")
 public final class JobsCommand {

@@ -90,7 +90,8 @@ abstract class JobsDecideCommand implements Callable<Integer> {
     }
   }
 
-  private static String asked(Operator operator, JobId job) {
+  /** The id of the open question. */
+  static String asked(Operator operator, JobId job) {
     OpenWait open = JobsCommand.existing(operator, job).waitsFor();
     if (open == null || open.sort() != WaitSort.APPROVAL) {
       throw new CommandException(ExitCode.REFUSED, "job " + job + " asks nothing now");

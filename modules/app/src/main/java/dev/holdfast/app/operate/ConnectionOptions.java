@@ -10,11 +10,14 @@ import dev.holdfast.client.http.ServerAddress;
 import dev.holdfast.client.operate.HttpOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.Principal;
+import dev.holdfast.contract.token.ApprovalLinks;
+import dev.holdfast.contract.token.ApprovalTokens;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.operate.Diagnostics;
 import dev.holdfast.operate.LocalOperator;
 import dev.holdfast.queue.JobStore;
+import dev.holdfast.server.auth.Keyring;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -64,8 +67,28 @@ public final class ConnectionOptions {
         store,
         new Principal(System.getProperty("user.name", "unknown"), Tenant.ANY, Role.ADMIN),
         new Diagnostics(store, settings.timings()),
+        links(settings, store),
         Version.text(),
         access::close);
+  }
+
+  /** Links that lead to the server of the settings; their keys are read when one is made. */
+  public static ApprovalLinks.Maker links(Settings settings, JobStore store) {
+    return (job, open) -> {
+      String server = Settings.variable("server.publicUrl");
+      if (!settings.isGiven("server.publicUrl")) {
+        throw new CommandException(
+            ExitCode.CONFIGURATION,
+            "set "
+                + server
+                + " to where people reach the server, since the link leads there; or ask the server"
+                + " itself, with --server");
+      }
+      URI url = settings.get("server.publicUrl", URI.class);
+      ApprovalTokens tokens =
+          new ApprovalTokens(new Keyring(store.admin()).ofLinks(), store.queries()::now);
+      return new ApprovalLinks(tokens, () -> url).to(job, open);
+    };
   }
 
   /** An option overrides the environment and the file. */

@@ -5,6 +5,7 @@ import dev.holdfast.app.config.Access;
 import dev.holdfast.app.config.Settings;
 import dev.holdfast.app.error.CommandException;
 import dev.holdfast.app.error.ExitCode;
+import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.contract.operate.KeyOperator;
 import dev.holdfast.contract.operate.Principal;
 import dev.holdfast.model.attempt.Timings;
@@ -85,6 +86,7 @@ final class DevPrograms implements AutoCloseable {
                 store,
                 new Principal("dev", Tenant.ANY, Role.ADMIN),
                 new Diagnostics(store, Timings.DEFAULT),
+                ConnectionOptions.links(settings, store),
                 Version.text(),
                 () -> {})
             .keys();

@@ -98,7 +98,8 @@ public final class Concern<R extends Record> {
     Declared declared = declared(component);
     Setting setting = settings.get(component.getName());
     if (setting == null) {
-      return values.get(declared.sameAs());
+      String other = declared.sameAs();
+      return isNullable(component) && !values.isGiven(other) ? null : values.get(other);
     }
     if (values.isGiven(setting.key()) || !declared.value().isEmpty()) {
       return values.get(setting.key());

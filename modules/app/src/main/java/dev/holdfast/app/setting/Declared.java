@@ -53,6 +53,8 @@ public @interface Declared {
     ADDRESS,
     HOSTS,
     HOSTS_AND_PORTS,
-    HOST_AND_PORT
+    HOST_AND_PORT,
+    WEB_ADDRESS,
+    WEBHOOK_SECRET
   }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.app.setting;
 
+import dev.holdfast.contract.token.WebhookSecret;
 import java.net.URI;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -39,6 +40,13 @@ record SettingType<T>(String expected, Function<String, T> parse) {
   private static final SettingType<URI> SERVER_URL =
       new SettingType<>("a URL such as https://jobs.example.org", SettingType::serverUrl);
 
+  /** Of anything, with a path and a query. */
+  private static final SettingType<URI> WEB_ADDRESS =
+      new SettingType<>("a URL such as https://example.org/hook", SettingType::webAddress);
+
+  private static final SettingType<WebhookSecret> WEBHOOK_SECRET =
+      new SettingType<>(WebhookSecret.EXPECTED, WebhookSecret::parse);
+
   private static final SettingType<String> ADDRESS =
       new SettingType<>("an address such as 127.0.0.1 or 0.0.0.0", SettingType::address);
 
@@ -52,6 +60,8 @@ record SettingType<T>(String expected, Function<String, T> parse) {
       case HOSTS -> HostNames.WITHOUT_PORTS;
       case HOSTS_AND_PORTS -> HostNames.WITH_PORTS;
       case HOST_AND_PORT -> HostNames.WITH_PORT;
+      case WEB_ADDRESS -> WEB_ADDRESS;
+      case WEBHOOK_SECRET -> WEBHOOK_SECRET;
       case BY_TYPE -> byType(type, declared);
     };
   }
@@ -172,14 +182,25 @@ record SettingType<T>(String expected, Function<String, T> parse) {
     return text;
   }
 
-  private static URI serverUrl(String text) {
-    URI url = URI.create(text.replaceAll("/+$", ""));
+  private static URI webAddress(String text) {
+    URI url = URI.create(text);
+    if (isWeb(url)) {
+      return url;
+    }
+    throw new IllegalArgumentException("not an address in the web");
+  }
+
+  private static boolean isWeb(URI url) {
     String scheme = String.valueOf(url.getScheme()).toLowerCase(Locale.ROOT);
-    if ((scheme.equals("http") || scheme.equals("https"))
+    return (scheme.equals("http") || scheme.equals("https"))
         && url.getHost() != null
         && url.getRawUserInfo() == null
-        && url.getRawQuery() == null
-        && url.getRawFragment() == null) {
+        && url.getRawFragment() == null;
+  }
+
+  private static URI serverUrl(String text) {
+    URI url = URI.create(text.replaceAll("/+$", ""));
+    if (isWeb(url) && url.getRawQuery() == null) {
       return url;
     }
     throw new IllegalArgumentException("not the address of a server");

@@ -16,8 +16,10 @@ import dev.holdfast.contract.request.JobPatch;
 import dev.holdfast.contract.request.JobRequest;
 import dev.holdfast.contract.request.JobRequests;
 import dev.holdfast.contract.request.KeySignalRequest;
+import dev.holdfast.contract.request.LinkRequest;
 import dev.holdfast.contract.request.SignalRequest;
 import dev.holdfast.contract.resource.JobDetailResource;
+import dev.holdfast.contract.token.ApprovalLinks;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.attempt.Patch;
@@ -265,6 +267,11 @@ final class HttpJobs implements JobOperator {
   @Override
   public void decide(JobId job, String wait, boolean approved, String comment) {
     server.post(path(job, "/decisions"), new DecisionRequest(wait, approved, comment));
+  }
+
+  @Override
+  public ApprovalLinks.Link link(JobId job, String wait) {
+    return server.post(path(job, "/links"), new LinkRequest(wait), ApprovalLinks.Link.class);
   }
 
   @Override

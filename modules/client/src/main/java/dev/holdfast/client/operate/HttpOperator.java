@@ -3,6 +3,7 @@ package dev.holdfast.client.operate;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.KeyOperator;
+import dev.holdfast.contract.operate.NoticeOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.QueueOperator;
 import dev.holdfast.contract.operate.ScheduleOperator;
@@ -45,6 +46,11 @@ public final class HttpOperator implements Operator {
   @Override
   public KeyOperator keys() {
     return new HttpKeys(server);
+  }
+
+  @Override
+  public NoticeOperator notices() {
+    return new HttpNotices(server);
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.holdfast.contract.operate;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import dev.holdfast.contract.token.ApprovalLinks;
 import dev.holdfast.model.attempt.LogCursor;
 import dev.holdfast.model.attempt.LogTail;
 import dev.holdfast.model.attempt.Patch;
@@ -169,6 +170,14 @@ public interface JobOperator {
    * @param wait the id under which it asks
    */
   void decide(JobId job, String wait, boolean approved, String comment);
+
+  /**
+   * A link by which somebody without a key can answer the question of a job, in the role that it
+   * asks for; the caller has that role.
+   *
+   * @param wait the id under which it asks
+   */
+  ApprovalLinks.Link link(JobId job, String wait);
 
   /** One answer for the job, and one for each of its children when cascading. */
   List<Cancellation> cancel(JobId job, boolean cascade, String reason);

@@ -30,6 +30,8 @@ public interface Operator extends AutoCloseable {
 
   KeyOperator keys();
 
+  NoticeOperator notices();
+
   /** What is wrong now. */
   Health health();
 

@@ -25,6 +25,7 @@ public record Finding(ProblemCode problem, Map<String, Object> parameters) {
 
   public static final String SCHEDULE = "schedule";
   public static final String JOBS = "jobs";
+  public static final String NOTICES = "notices";
   public static final String WORKERS = "workers";
   public static final String WORKER_NAMES = "workerNames";
   public static final String SINCE = "since";

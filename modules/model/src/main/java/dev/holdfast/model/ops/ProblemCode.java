@@ -32,6 +32,8 @@ public enum ProblemCode {
   VERSION_UNSERVED,
   SCHEDULE_BROKEN,
   SCHEDULE_OVERDUE,
+  NOTICES_FAILING,
+  NOTICES_GIVEN_UP,
   NOTIFICATIONS_LOST;
 
   private final String text = name().toLowerCase(Locale.ROOT);

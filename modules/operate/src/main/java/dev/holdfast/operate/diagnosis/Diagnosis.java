@@ -5,6 +5,7 @@ import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.schedule.ScheduleStatus;
+import dev.holdfast.model.wait.Notice;
 import java.util.List;
 import java.util.Set;
 
@@ -25,7 +26,8 @@ public final class Diagnosis {
           new LeaseHolderRule(),
           new QueueRules(),
           new JobRules(),
-          new ScheduleRules());
+          new ScheduleRules(),
+          new NoticeRules());
 
   /**
    * The state of the database at one moment.
@@ -37,6 +39,7 @@ public final class Diagnosis {
       WorkerFleet workers,
       Warnings warnings,
       List<ScheduleStatus> schedules,
+      Notice.Trouble notices,
       Set<String> waitedFor) {
     public Facts {
       queues = List.copyOf(queues);

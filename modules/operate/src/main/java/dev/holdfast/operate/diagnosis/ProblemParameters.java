@@ -29,6 +29,10 @@ record ProblemParameters(Map<String, Object> values) {
     return Plural.of(number(Finding.JOBS), "job");
   }
 
+  String notices() {
+    return Plural.of(number(Finding.NOTICES), "notice");
+  }
+
   boolean isOneJob() {
     return number(Finding.JOBS) == 1;
   }

@@ -134,6 +134,25 @@ public record ProblemText(String gist, String message, String cliHint, String ht
             hint,
             hint);
       }
+      case NOTICES_FAILING -> {
+        String hint =
+            "see that the receiver of HOLDFAST_NOTIFY_URL runs and answers 2xx; they are sent again"
+                + " for a day, and ";
+        yield new ProblemText(
+            "notices of questions are not received",
+            "%s of questions cannot be sent: %s".formatted(about.notices(), about.reason()),
+            hint + "'holdfast notices list' shows them",
+            hint + "GET /v1/notices shows them");
+      }
+      case NOTICES_GIVEN_UP ->
+          new ProblemText(
+              "notices of open questions were given up",
+              "%s of open questions could not be sent for a day, and will not be any more"
+                  .formatted(about.notices()),
+              "see 'holdfast inbox' for the questions, and 'holdfast notices send ID' to send one"
+                  + " again",
+              "see GET /v1/jobs?waits=approval for the questions, and POST /v1/notices/{id}/send to"
+                  + " send one again");
       case NOTIFICATIONS_LOST -> {
         String hint = "connect to PostgreSQL directly, or through a pooler in session mode";
         yield new ProblemText(

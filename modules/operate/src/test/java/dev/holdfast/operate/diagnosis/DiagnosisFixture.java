@@ -14,6 +14,7 @@ import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Notice;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -34,6 +35,7 @@ abstract class DiagnosisFixture {
   final List<QueueStatus> queues = new ArrayList<>();
   final List<ScheduleStatus> schedules = new ArrayList<>();
   Warnings warnings = NONE;
+  Notice.Trouble notices = Notice.Trouble.NONE;
   Set<String> waitedFor = Set.of();
   @Nullable Instant workersPausedAt;
 
@@ -71,6 +73,7 @@ abstract class DiagnosisFixture {
             new WorkerFleet(processes, supervisors, holders, pollers, NOW),
             warnings,
             schedules,
+            notices,
             waitedFor));
   }
 

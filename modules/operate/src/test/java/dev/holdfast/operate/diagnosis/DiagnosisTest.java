@@ -10,6 +10,7 @@ import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Notice;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -137,6 +138,16 @@ class DiagnosisTest extends DiagnosisFixture {
     assertFound("waits_unanswered");
     assertThat(found().getFirst().message()).contains("2 jobs ask", "more than 24 hours");
     assertThat(found().getFirst().cliHint()).contains("holdfast inbox");
+  }
+
+  @Test
+  void notices_that_are_not_received_are_reported() {
+    notices = new Notice.Trouble(3, "status 500", 1);
+    assertFound("notices_failing", "notices_given_up");
+    assertThat(found().getFirst().message()).contains("3 notices", "status 500");
+    assertThat(found().getFirst().cliHint()).contains("holdfast notices list");
+    assertThat(found().getLast().message()).contains("1 notice of open questions");
+    assertThat(found().getLast().cliHint()).contains("holdfast inbox", "holdfast notices send ID");
   }
 
   private static ScheduleStatus schedule(

@@ -6,14 +6,30 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 
-/** Keys that task tokens are signed with: the newest signs, older keys still verify for a while. */
+/**
+ * Keys that tokens are signed with: the newest signs, older keys still verify for a while. Links to
+ * questions live longer than task tokens: a retired key still verifies them.
+ */
 public final class TokenKeys {
+  /** How long links outlive the key that signed them; no link lives longer. */
+  public static final Duration LINKS = Duration.ofDays(30);
+
   private static final Sql IN_USE =
       Sql.of(
           """
           SELECT kid, secret, created_at
             FROM holdfast.signing_key
            WHERE retired_at IS NULL OR retired_at > clock_timestamp()
+           ORDER BY created_at DESC, kid
+          """);
+
+  private static final Sql FOR_LINKS =
+      Sql.of(
+          """
+          SELECT kid, secret, created_at
+            FROM holdfast.signing_key
+           WHERE retired_at IS NULL
+              OR retired_at > clock_timestamp() - :links * interval '1 millisecond'
            ORDER BY created_at DESC, kid
           """);
 
@@ -46,13 +62,25 @@ public final class TokenKeys {
           """);
 
   private static final Sql DROP =
-      Sql.of("DELETE FROM holdfast.signing_key WHERE retired_at < clock_timestamp()");
+      Sql.of(
+          """
+          DELETE FROM holdfast.signing_key
+           WHERE retired_at < clock_timestamp() - :links * interval '1 millisecond'
+          """);
 
   private TokenKeys() {}
 
   public static List<TokenKey> inUse(Connection connection) throws SQLException {
     return IN_USE
         .on(connection)
+        .list(row -> new TokenKey(row.getString("kid"), row.getString("secret")));
+  }
+
+  /** Those in use, and those that have retired but still verify links. */
+  public static List<TokenKey> forLinks(Connection connection) throws SQLException {
+    return FOR_LINKS
+        .on(connection)
+        .set("links", LINKS)
         .list(row -> new TokenKey(row.getString("kid"), row.getString("secret")));
   }
 
@@ -67,7 +95,7 @@ public final class TokenKeys {
     LOCK.on(connection).list(row -> true);
     NEXT.on(connection).set("kid", key.kid()).set("secret", key.secret()).update();
     RETIRE.on(connection).set("overlap", overlap).set("kid", key.kid()).update();
-    DROP.on(connection).update();
+    DROP.on(connection).set("links", LINKS).update();
     return true;
   }
 }

@@ -9,6 +9,7 @@ import dev.holdfast.queue.command.LockJob;
 import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,8 @@ public final class Decide {
           SELECT j.wait -> 'question' ->> 'role' AS role
             FROM holdfast.job j
            WHERE j.id = :job AND j.wait_sort = 'APPROVAL' AND j.wait ->> 'id' = :wait
+             AND (j.wait ->> 'since')::timestamptz
+                 = coalesce(:since::timestamptz, (j.wait ->> 'since')::timestamptz)
           """);
 
   private static final Sql WAKE =
@@ -56,10 +59,17 @@ public final class Decide {
    * In one transaction.
    *
    * @param wait the id under which the job asks
+   * @param since when it has asked this; null for whenever
    * @param role of who decides
    */
   public static Decided one(
-      Connection connection, JobId job, String wait, Decision decision, Role role, Tenant tenant)
+      Connection connection,
+      JobId job,
+      String wait,
+      @Nullable Instant since,
+      Decision decision,
+      Role role,
+      Tenant tenant)
       throws SQLException {
     if (LockJob.stateOf(connection, job, tenant).isEmpty()) {
       return new Decided(Answer.NO_SUCH_JOB, null);
@@ -69,6 +79,7 @@ public final class Decide {
             .on(connection)
             .set("job", job)
             .set("wait", wait)
+            .set("since", since)
             .first(row -> Role.valueOf(row.getString("role")));
     if (asked.isEmpty()) {
       return new Decided(Answer.NOT_ASKED, null);

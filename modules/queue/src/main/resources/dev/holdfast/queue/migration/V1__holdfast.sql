@@ -177,6 +177,10 @@ CREATE INDEX job_waking ON holdfast.job (queue, wake_at)
 -- The inbox, searches for what jobs wait for, and counts of it: of one sort, the oldest jobs first.
 CREATE INDEX job_open_wait ON holdfast.job (wait_sort, created_at, id)
   WHERE wait_sort IS NOT NULL;
+-- Notices: questions of which nobody has been told yet. Empty a second after each question, where
+-- servers send notices.
+CREATE INDEX job_unnoticed ON holdfast.job (id)
+  WHERE wait_sort = 'APPROVAL' AND (wait -> 'noticed') IS NULL;
 -- The end of a child: whether its parent has others that have not ended.
 CREATE INDEX job_unfinished_child ON holdfast.job (parent_id, started_as)
   WHERE started_as IS NOT NULL AND finished_at IS NULL;
@@ -317,6 +321,35 @@ CREATE TABLE holdfast.signal (
 -- A signal that is sent again under its key.
 CREATE UNIQUE INDEX signal_key ON holdfast.signal (job_id, key)
   WHERE key IS NOT NULL;
+
+-- What servers tell others of questions: one message for each time that a job asks, sent until it is
+-- received. Neither its text nor its signature is stored.
+CREATE TABLE holdfast.notice (
+  id          uuid        PRIMARY KEY,
+  job_id      uuid        NOT NULL REFERENCES holdfast.job ON DELETE CASCADE,
+  wait_id     text        NOT NULL,
+  -- When the wait began: the same id that is asked again is another question.
+  asked_at    timestamptz NOT NULL,
+  created_at  timestamptz NOT NULL,
+  -- The fence: every try raises it.
+  attempts    holdfast.counter NOT NULL DEFAULT 0,
+  state       text        NOT NULL,
+  -- While a server tries, when another one may; null once it is not tried any more.
+  next_try_at timestamptz,
+  give_up_at  timestamptz NOT NULL,
+  ended_at    timestamptz,
+  last_status integer,
+  last_error  text,
+  CONSTRAINT notice_once UNIQUE (job_id, wait_id, asked_at),
+  CONSTRAINT notice_state_known CHECK (state IN ('PENDING', 'DELIVERED', 'SUPERSEDED', 'GIVEN_UP')),
+  CONSTRAINT notice_pending_is_tried CHECK ((state = 'PENDING') = (next_try_at IS NOT NULL)),
+  CONSTRAINT notice_ended CHECK ((state = 'PENDING') = (ended_at IS NULL))
+);
+-- Servers: notices that are due, and those that health speaks of.
+CREATE INDEX notice_open ON holdfast.notice (state, next_try_at)
+  WHERE state IN ('PENDING', 'GIVEN_UP');
+-- Lists, the newest first, and the oldest to be forgotten.
+CREATE INDEX notice_created ON holdfast.notice (created_at, id);
 
 -- What operators have asked of jobs. A row lasts as long as something is asked.
 CREATE TABLE holdfast.job_command (
@@ -600,7 +633,8 @@ CREATE TABLE holdfast.api_key (
   CONSTRAINT api_key_role_known CHECK (role IN ('viewer', 'submitter', 'worker', 'operator', 'admin'))
 );
 
--- What task tokens are signed with: the newest signs, older keys still verify.
+-- What task tokens and links to questions are signed with: the newest signs, older keys still verify,
+-- links for thirty days after the end of a key.
 CREATE TABLE holdfast.signing_key (
   kid        text        PRIMARY KEY,
   secret     text        NOT NULL,

@@ -11,6 +11,7 @@ import dev.holdfast.contract.request.DecisionRequest;
 import dev.holdfast.contract.request.ForkRequest;
 import dev.holdfast.contract.request.JobPatch;
 import dev.holdfast.contract.request.KeySignalRequest;
+import dev.holdfast.contract.request.LinkRequest;
 import dev.holdfast.contract.request.SignalRequest;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
@@ -50,6 +51,7 @@ public final class JobActionsApi {
         Route.post("/v1/signals", Guard.SUBMIT, this::signalByKey),
         Route.post("/v1/jobs/{id}/fork", Guard.OPERATE, this::fork),
         Route.post("/v1/jobs/{id}/decisions", Guard.OPERATE, this::decide).maxBody(Route.SMALL),
+        Route.post("/v1/jobs/{id}/links", Guard.OPERATE, this::link).maxBody(Route.SMALL),
         Route.post("/v1/jobs/{id}/control", Guard.OPERATE, this::command).maxBody(Route.SMALL));
   }
 
@@ -133,6 +135,11 @@ public final class JobActionsApi {
             Boolean.TRUE.equals(said.approved()),
             said.comment() == null ? "" : said.comment());
     return Answer.ok(Wire.object().put("id", id.toString()).put("waitId", said.waitId()));
+  }
+
+  private Answer link(Call call) {
+    LinkRequest asked = call.body(LinkRequest.class);
+    return Answer.ok(jobs(call).link(call.id("id"), asked.waitId()));
   }
 
   private Answer command(Call call) {

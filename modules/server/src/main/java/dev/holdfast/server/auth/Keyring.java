@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The keys that tokens are signed with, loaded from the database.
@@ -21,6 +22,7 @@ public final class Keyring implements SigningKeys {
 
   private final Admin admin;
   private volatile Map<String, SigningKey> keys = Map.of();
+  private volatile Map<String, SigningKey> linkKeys = Map.of();
   private volatile SigningKey current;
   private long loadedAt;
 
@@ -34,15 +36,35 @@ public final class Keyring implements SigningKeys {
 
   /** Loads the keys again. */
   public synchronized SigningKey load() {
-    List<TokenKey> inUse = admin.tokenKeys();
+    Map<String, SigningKey> read = byName(admin.tokenKeys());
+    keys = Map.copyOf(read);
+    linkKeys = Map.copyOf(byName(admin.linkKeys()));
+    current = read.values().iterator().next();
+    loadedAt = System.nanoTime();
+    return current;
+  }
+
+  private static Map<String, SigningKey> byName(List<TokenKey> inUse) {
     Map<String, SigningKey> read = new LinkedHashMap<>();
     for (TokenKey key : inUse) {
       read.put(key.kid(), new SigningKey(key.kid(), key.secret()));
     }
-    keys = Map.copyOf(read);
-    current = read.values().iterator().next();
-    loadedAt = System.nanoTime();
-    return current;
+    return read;
+  }
+
+  /** For links to questions, which are still verified by a key that has retired lately. */
+  public SigningKeys ofLinks() {
+    return new SigningKeys() {
+      @Override
+      public SigningKey current() {
+        return current;
+      }
+
+      @Override
+      public Optional<SigningKey> byId(String kid) {
+        return find(kid, () -> linkKeys);
+      }
+    };
   }
 
   @Override
@@ -52,10 +74,14 @@ public final class Keyring implements SigningKeys {
 
   @Override
   public Optional<SigningKey> byId(String kid) {
-    SigningKey known = keys.get(kid);
+    return find(kid, () -> keys);
+  }
+
+  private Optional<SigningKey> find(String kid, Supplier<Map<String, SigningKey>> loaded) {
+    SigningKey known = loaded.get().get(kid);
     if (known == null && mayLoadAgain()) {
       load();
-      known = keys.get(kid);
+      known = loaded.get().get(kid);
     }
     return Optional.ofNullable(known);
   }

@@ -5,7 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import java.util.function.LongSupplier;
 
 /** A token bucket for each key, which holds the tokens of one second. */
-final class RateLimiter {
+public final class RateLimiter {
   private static final int MOST_KEYS = 10_000;
 
   private static final class Bucket {
@@ -36,12 +36,12 @@ final class RateLimiter {
   /**
    * @param perSecond 0 is no limit
    */
-  RateLimiter(int perSecond, LongSupplier nanos) {
+  public RateLimiter(int perSecond, LongSupplier nanos) {
     this.perSecond = perSecond;
     this.nanos = nanos;
   }
 
-  boolean allows(String key) {
+  public boolean allows(String key) {
     if (perSecond == 0) {
       return true;
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.server.config;
 
 import dev.holdfast.contract.token.TokenLifetime;
+import dev.holdfast.contract.token.WebhookSecret;
 import dev.holdfast.model.attempt.Timings;
 import java.net.InetAddress;
 import java.net.URI;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param dispatchTo hosts that tasks may be pushed to, as {@code host} or {@code host:port}
  * @param dispatchTimeout how long the answer to a push is waited for; at most half of the lease
  * @param artifacts the folder that holds {@code results/}; null if files cannot be downloaded
+ * @param notices who is told of questions that jobs ask; null for nobody
  * @param settings of the process, shown to operators
  */
 public record ServerOptions(
@@ -39,6 +41,7 @@ public record ServerOptions(
     @Nullable Duration dispatchTimeout,
     @Nullable Path artifacts,
     @Nullable Statsd statsd,
+    @Nullable Receiver notices,
     List<ShownSetting> settings) {
   /** The defaults of the worker contract. */
   public static final Timings TASK_TIMINGS =
@@ -59,6 +62,7 @@ public record ServerOptions(
           null,
           null,
           null,
+          null,
           List.of());
 
   private static final Duration DISPATCH_TIMEOUT = Duration.ofSeconds(10);
@@ -68,6 +72,23 @@ public record ServerOptions(
 
   /** Where StatsD listens. */
   public record Statsd(String host, int port) {}
+
+  /**
+   * Who is told of questions that jobs ask.
+   *
+   * @param url may have a secret in its path or query
+   */
+  public record Receiver(URI url, WebhookSecret secret) {
+    /** Without what may be secret. */
+    public String shown() {
+      return url.getScheme() + "://" + url.getRawAuthority();
+    }
+
+    @Override
+    public String toString() {
+      return shown();
+    }
+  }
 
   public ServerOptions {
     allowedHosts = Set.copyOf(allowedHosts);
@@ -139,6 +160,10 @@ public record ServerOptions(
     return with(draft -> draft.statsd = value);
   }
 
+  public ServerOptions notices(@Nullable Receiver value) {
+    return with(draft -> draft.notices = value);
+  }
+
   public ServerOptions settings(List<ShownSetting> value) {
     return with(draft -> draft.settings = value);
   }
@@ -163,6 +188,7 @@ public record ServerOptions(
     private @Nullable Duration dispatchTimeout;
     private @Nullable Path artifacts;
     private @Nullable Statsd statsd;
+    private @Nullable Receiver notices;
     private List<ShownSetting> settings;
 
     Draft(ServerOptions from) {
@@ -178,6 +204,7 @@ public record ServerOptions(
       dispatchTimeout = from.dispatchTimeout;
       artifacts = from.artifacts;
       statsd = from.statsd;
+      notices = from.notices;
       settings = from.settings;
     }
 
@@ -195,6 +222,7 @@ public record ServerOptions(
           dispatchTimeout,
           artifacts,
           statsd,
+          notices,
           settings);
     }
   }

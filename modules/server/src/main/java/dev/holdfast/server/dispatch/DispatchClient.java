@@ -1,11 +1,11 @@
 package dev.holdfast.server.dispatch;
 
 import dev.holdfast.contract.ConnectFailure;
-import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.model.value.Text;
 import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.server.http.Answer;
 import java.io.ByteArrayOutputStream;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -23,14 +24,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Posts envelopes. Redirects are not followed, since they could lead to any host. */
-final class DispatchClient implements AutoCloseable {
+/** Posts documents to others. Redirects are not followed, since they could lead to any host. */
+public final class DispatchClient implements AutoCloseable {
   private static final int EXCERPT_BYTES = 2_000;
   private static final int EXCERPT_CHARS = 500;
 
   private final HttpClient http;
 
-  DispatchClient(Duration connectWithin) {
+  public DispatchClient(Duration connectWithin) {
     this.http =
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
@@ -40,24 +41,21 @@ final class DispatchClient implements AutoCloseable {
   }
 
   /**
-   * @param traceparent the trace that the request continues
+   * @param headers besides that of the type
    * @param secrets in the request, which are removed from the excerpt of the answer
    */
-  Exchange post(
-      Dispatch dispatch, byte[] envelope, @Nullable String traceparent, List<String> secrets) {
+  public Exchange post(
+      URI url, byte[] document, Map<String, String> headers, List<String> secrets) {
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(dispatch.url())
+        HttpRequest.newBuilder(url)
             .header("Content-Type", Answer.JSON)
-            .header("Authorization", "Bearer " + dispatch.secret())
-            .POST(BodyPublishers.ofByteArray(envelope));
-    if (traceparent != null) {
-      request.header("traceparent", traceparent);
-    }
+            .POST(BodyPublishers.ofByteArray(document));
+    headers.forEach(request::header);
     return new Exchange(http, request.build(), secrets);
   }
 
   /** One request and its answer. It has no timeout; the caller of {@link #await} sets one. */
-  static final class Exchange {
+  public static final class Exchange {
     private final CompletableFuture<HttpResponse<byte[]>> sent;
     private final List<String> secrets;
     private volatile int status;
@@ -73,7 +71,7 @@ final class DispatchClient implements AutoCloseable {
               });
     }
 
-    DispatchReply await(Duration time) throws InterruptedException {
+    public DispatchReply await(Duration time) throws InterruptedException {
       try {
         HttpResponse<byte[]> answer = sent.get(time.toMillis(), TimeUnit.MILLISECONDS);
         boolean taken = answer.statusCode() / 100 == 2;
@@ -96,7 +94,7 @@ final class DispatchClient implements AutoCloseable {
           : Text.excerpt(Scrubber.knowing(secrets).scrub(text), EXCERPT_CHARS);
     }
 
-    void abandon() {
+    public void abandon() {
       sent.cancel(true);
     }
   }

@@ -1,7 +1,7 @@
 package dev.holdfast.server.dispatch;
 
-/** The outcome of posting an envelope. */
-sealed interface DispatchReply {
+/** The outcome of posting a document. */
+public sealed interface DispatchReply {
   /** For messages. */
   String shown();
 
@@ -16,7 +16,7 @@ sealed interface DispatchReply {
     private static final int UNAVAILABLE = 503;
     private static final int GATEWAY_TIMEOUT = 504;
 
-    boolean isTaken() {
+    public boolean isTaken() {
       return status / 100 == 2;
     }
 

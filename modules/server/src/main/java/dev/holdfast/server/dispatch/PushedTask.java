@@ -15,7 +15,9 @@ import dev.holdfast.queue.JobQueue;
 import dev.holdfast.server.worker.Envelopes;
 import dev.holdfast.server.worker.RemoteAttempts;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.ToLongFunction;
 import org.slf4j.Logger;
@@ -97,7 +99,7 @@ final class PushedTask {
     Duration pause = FIRST_PAUSE;
     for (int tries = 1; ; tries++) {
       DispatchClient.Exchange exchange =
-          with.client().post(dispatch, body, envelope.traceparent(), secrets);
+          with.client().post(dispatch.url(), body, headers(envelope), secrets);
       DispatchReply reply = exchange.await(with.answerWithin());
       if (reply instanceof DispatchReply.Answered answer && answer.isTaken()) {
         delivered();
@@ -126,6 +128,16 @@ final class PushedTask {
       Thread.sleep(Jitter.aroundHalf(pause));
       pause = pause.multipliedBy(4);
     }
+  }
+
+  private Map<String, String> headers(TaskEnvelope envelope) {
+    Map<String, String> headers = new HashMap<>();
+    headers.put("Authorization", "Bearer " + dispatch.secret());
+    String traceparent = envelope.traceparent();
+    if (traceparent != null) {
+      headers.put("traceparent", traceparent);
+    }
+    return headers;
   }
 
   /** Whether another try would end before the lease does. */

@@ -41,6 +41,7 @@ import org.jspecify.annotations.Nullable;
 public final class ServerMetrics implements StatementObserver, AutoCloseable {
   static final String REQUEST = "server.request";
   static final String LATE = "server.late_callbacks_total";
+  static final String NOTICES = "server.notices_total";
   public static final String WAITING = "server.waiting_workers";
   public static final String SUBSCRIBERS = "server.live_subscribers";
   static final String VERB = "database.verb";
@@ -108,6 +109,8 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
     for (String callback : new String[] {"started", "heartbeat", "completed", "steps", "step"}) {
       late(callback, 0);
     }
+    notice(true, 0);
+    notice(false, 0);
   }
 
   /** Adds the counts of a worker in this process; those of several are summed up. */
@@ -203,6 +206,19 @@ public final class ServerMetrics implements StatementObserver, AutoCloseable {
     Counter.builder(LATE)
         .description("callbacks refused because their attempt had lost its task")
         .tag("callback", callback)
+        .register(all)
+        .increment(more);
+  }
+
+  /** A notice was sent: to a receiver that took it, or not. */
+  public void notice(boolean delivered) {
+    notice(delivered, 1);
+  }
+
+  private void notice(boolean delivered, int more) {
+    Counter.builder(NOTICES)
+        .description("tries to tell the receiver of notices of a question")
+        .tag("outcome", delivered ? "delivered" : "failed")
         .register(all)
         .increment(more);
   }

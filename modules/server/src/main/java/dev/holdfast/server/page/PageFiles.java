@@ -44,6 +44,7 @@ final class PageFiles {
           "json.js",
           "keys.js",
           "live.js",
+          "notices.js",
           "overview.js",
           "parts.js",
           "problems.js",

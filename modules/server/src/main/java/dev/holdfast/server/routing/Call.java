@@ -15,14 +15,19 @@ import dev.holdfast.server.http.WatchedConnectionSelector;
 import io.helidon.webserver.http.ServerRequest;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** A request with its route, its caller and its parameters. */
 public final class Call {
+  private static final String FORM = "application/x-www-form-urlencoded";
+
   private final ServerRequest request;
   private final SlowRequestTimeout slowRequests;
   private final Route route;
@@ -189,6 +194,37 @@ public final class Call {
     return bytes(true);
   }
 
+  /** Whether the body is what a browser sends for a form. */
+  public boolean isForm() {
+    return isOfType(FORM);
+  }
+
+  /** The fields of a form, each of which is given once at most. */
+  public Map<String, String> form(String... known) {
+    byte[] bytes = request.content().hasEntity() ? read() : new byte[0];
+    mustBe(FORM);
+    Map<String, String> fields = new HashMap<>();
+    for (String field : new String(bytes, StandardCharsets.UTF_8).split("&", -1)) {
+      String[] parts = field.split("=", 2);
+      String name = formText(parts[0]);
+      String value = formText(parts.length == 1 ? "" : parts[1]);
+      if (field.isEmpty()) {
+        continue;
+      }
+      if (!Set.of(known).contains(name) || fields.put(name, value) != null) {
+        throw new Problem(
+            422,
+            "unknown_field",
+            "field '%s' of the form is unknown, or given twice".formatted(Text.excerpt(name, 60)));
+      }
+    }
+    return fields;
+  }
+
+  private static String formText(String text) {
+    return Router.decoded(text.replace('+', ' '), "form");
+  }
+
   /** A body that is not JSON only. */
   public byte[] raw() {
     byte[] bytes = request.content().hasEntity() ? read() : new byte[0];
@@ -281,11 +317,15 @@ public final class Call {
           "unsupported_media_type",
           "the body is compressed: send it as it is, without the header Content-Encoding");
     }
-    String given = header("Content-Type").orElse("");
-    if (!given.split(";", 2)[0].strip().toLowerCase(Locale.ROOT).equals(type)) {
+    if (!isOfType(type)) {
       throw new Problem(
           415, "unsupported_media_type", "the request needs the header Content-Type: " + type);
     }
+  }
+
+  private boolean isOfType(String type) {
+    String given = header("Content-Type").orElse("");
+    return given.split(";", 2)[0].strip().toLowerCase(Locale.ROOT).equals(type);
   }
 
   private byte[] read() {

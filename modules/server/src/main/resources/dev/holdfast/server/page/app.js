@@ -4,6 +4,7 @@ import './failures.js';
 import './info.js';
 import './job.js';
 import './jobs.js';
+import './notices.js';
 import './overview.js';
 import './queue.js';
 import './queues.js';
@@ -26,6 +27,7 @@ const PAGES = [
   ['runs', 'Runs', 'r'],
   ['failures', 'Failures', 'f'],
   ['schedules', 'Schedules', 's'],
+  ['notices', 'Notices', 'n'],
   ['workers', 'Workers', 'w'],
   ['info', 'Info', 'i'],
 ];
@@ -240,6 +242,8 @@ class App extends LitElement {
         return html`<hf-failures .session=${this.session}></hf-failures>`;
       case 'schedules':
         return html`<hf-schedules .session=${this.session}></hf-schedules>`;
+      case 'notices':
+        return html`<hf-notices .session=${this.session}></hf-notices>`;
       case 'workers':
         return html`<hf-workers .session=${this.session}></hf-workers>`;
       case 'info':

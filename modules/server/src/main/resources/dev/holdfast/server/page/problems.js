@@ -95,6 +95,8 @@ const WORDS = {
   dispatch_failing: dispatch('The worker that tasks of queue % are pushed to accepts none'),
   dispatch_secret_refused: dispatch('The worker that tasks of queue % are pushed to refuses the dispatch secret'),
   dispatch_not_allowed: dispatch('Tasks of queue % would be pushed to a host that is not allowed'),
+  notices_failing: (p) => ({ bad: true, text: `${count(p.notices)} ${is(p.notices, 'notice', 'notices')} of questions cannot be sent: ${p.reason}`, todo: [go('#/notices', 'Show notices'), show('waits:approval', 'Show the questions')] }),
+  notices_given_up: (p) => ({ bad: true, text: `${count(p.notices)} ${is(p.notices, 'notice', 'notices')} of open questions could not be sent for a day, and will not be any more`, todo: [go('#/notices', 'Show notices'), show('waits:approval', 'Show the questions')] }),
   notifications_lost: () => ({ text: 'Notifications of the database do not arrive: new jobs are found by polling, up to a second late. Connect to PostgreSQL directly, or through a pooler in session mode', todo: [] }),
 };
 

@@ -1,9 +1,9 @@
 /** What the handler of a job waits for, and what somebody can do about it. */
 import { html, nothing } from 'lit';
-import { ask } from './dialogs.js';
+import { ask, toast } from './dialogs.js';
 import { clipped } from './format.js';
 import { readJson } from './json.js';
-import { time } from './parts.js';
+import { copy, time } from './parts.js';
 import { jobPath, post } from './server.js';
 
 const AFTERWARDS = { REJECT: 'it counts as rejected', APPROVE: 'it counts as approved', FAIL: 'the job fails' };
@@ -21,6 +21,28 @@ async function decide(view, open, approved) {
     },
   });
   view.refresh(0);
+}
+
+/** For somebody who has no key. */
+async function link(view, open) {
+  let made;
+  try {
+    made = await post(jobPath(view.jobId, '/links'), { waitId: open.id });
+  } catch (failed) {
+    toast(failed.message, 'bad');
+    return;
+  }
+  let wanted = false;
+  await ask({
+    title: 'A link to decide',
+    text: 'Whoever has it decides, without a key: send it to that person alone. It ends with the question, and after thirty days at the latest.',
+    fields: [{ name: 'link', label: 'Link', value: made.url }],
+    confirm: 'Copy',
+    act: async () => {
+      wanted = true;
+    },
+  });
+  if (wanted) await copy(made.url);
 }
 
 async function signal(view, open) {
@@ -48,7 +70,8 @@ function what(view, open) {
         ${open.question.details ? html`<pre class="text">${clipped(open.question.details, 4000)}</pre>` : nothing}
         <p class="dim">For somebody of role ${open.question.role}${open.until ? html`; if nobody decides until then, ${AFTERWARDS[open.question.afterwards]}` : nothing}.</p>
         ${mayOperate ? html`<div class="actions"><button type="button" class="primary" @click=${() => decide(view, open, true)}>Approve …</button>
-          <button type="button" class="danger" @click=${() => decide(view, open, false)}>Reject …</button></div>` : nothing}`;
+          <button type="button" class="danger" @click=${() => decide(view, open, false)}>Reject …</button>
+          <button type="button" @click=${() => link(view, open)}>Link …</button></div>` : nothing}`;
     case 'CHILDREN':
       return html`<p>For the jobs that it has started as <span class="mono wrap">${clipped(open.started.join(', '), 300)}</span>: <a href="#/jobs?parentId=${encodeURIComponent(view.jobId)}">its children</a>.</p>`;
     default:

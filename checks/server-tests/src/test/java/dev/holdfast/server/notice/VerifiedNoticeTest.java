@@ -1,0 +1,50 @@
+package dev.holdfast.server.notice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.testkit.TestDatabase;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.time.Instant;
+import java.util.Base64;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.Test;
+
+/** What the guide says of verifying a notice. */
+class VerifiedNoticeTest extends NoticesFixture {
+  VerifiedNoticeTest(TestDatabase db) {
+    super(db);
+  }
+
+  // region verify
+  /** The secret as in HOLDFAST_NOTIFY_SECRET, three headers, and the body as it came. */
+  static boolean isGenuine(
+      String secret, String id, String timestamp, String signature, byte[] body)
+      throws GeneralSecurityException {
+    byte[] key = Base64.getDecoder().decode(secret.substring("whsec_".length()));
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(key, "HmacSHA256"));
+    mac.update((id + "." + timestamp + ".").getBytes(StandardCharsets.UTF_8));
+    String expected = "v1," + Base64.getEncoder().encodeToString(mac.doFinal(body));
+    long age = Instant.now().getEpochSecond() - Long.parseLong(timestamp);
+    return Math.abs(age) < 300 && MessageDigest.isEqual(expected.getBytes(), signature.getBytes());
+  }
+
+  // endregion
+
+  @Test
+  void a_receiver_tells_a_notice_from_a_forged_one() throws GeneralSecurityException {
+    sender();
+    asks(RAISE);
+    Received it = next();
+    assertThat(isGenuine(SECRET, it.id(), it.timestamp(), it.signature(), it.body())).isTrue();
+    byte[] forged = it.body().clone();
+    forged[forged.length / 2] ^= 1;
+    assertThat(isGenuine(SECRET, it.id(), it.timestamp(), it.signature(), forged)).isFalse();
+    assertThat(isGenuine(SECRET, "other", it.timestamp(), it.signature(), it.body())).isFalse();
+    String old = Long.toString(Long.parseLong(it.timestamp()) - 600);
+    assertThat(isGenuine(SECRET, it.id(), old, it.signature(), it.body())).isFalse();
+  }
+}
