@@ -277,6 +277,7 @@ class ApprovalLinkTest extends ServerTest {
     client.post(second, Map.of("approved", true), null).is(410, "question_withdrawn");
     assertThat(job(again).state()).isEqualTo(JobState.WAITING);
     client.post(link(again), Map.of("approved", true), null).ok();
+    holdfast.jobs().delete(again, Tenant.ANY);
     JobId deleted = asks(RAISE);
     String third = link(deleted);
     holdfast.jobs().delete(deleted, Tenant.ANY);

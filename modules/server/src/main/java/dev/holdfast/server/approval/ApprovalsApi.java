@@ -21,6 +21,7 @@ import dev.holdfast.server.routing.Route;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,10 @@ public final class ApprovalsApi {
   private static final int REQUESTS_PER_SECOND = 20;
   private static final int NAME_CHARS = 100;
   private static final String LINK = "link";
+
+  /** What can happen to people gets a page. */
+  private static final Set<Integer> SHOWN = Set.of(404, 409, 410, 422, 429);
+
   private static final String HTML = "text/html; charset=utf-8";
 
   private final JobStore store;
@@ -218,7 +223,7 @@ public final class ApprovalsApi {
 
   private static Answer refusal(boolean forProgram, Problem refused) {
     Answer problem = refused.answer();
-    if (forProgram) {
+    if (forProgram || !SHOWN.contains(refused.status())) {
       return problem;
     }
     String title =
