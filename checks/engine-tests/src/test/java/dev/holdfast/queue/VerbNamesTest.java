@@ -17,7 +17,7 @@ class VerbNamesTest {
           "\\b(?:run|runOnce|transact\\w*|reading|changing|holding\\w*|extending|sweeping|show)\\(\\s*\"(\\w+)\"");
 
   @ParameterizedTest
-  @ValueSource(strings = {"JobQueue", "Queries", "Admin", "Maintenance"})
+  @ValueSource(strings = {"JobQueue", "Queries", "Admin", "Maintenance", "Notices"})
   void a_verb_has_the_name_of_its_method(String file) {
     String source =
         Checkout.read(

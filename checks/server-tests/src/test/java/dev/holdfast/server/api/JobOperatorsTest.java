@@ -8,6 +8,7 @@ import dev.holdfast.contract.operate.JobOperator;
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.contract.operate.Selection;
 import dev.holdfast.contract.resource.JobDetailResource;
+import dev.holdfast.contract.token.ApprovalLinks;
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Report;
@@ -22,10 +23,12 @@ import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Notice;
 import dev.holdfast.model.wait.OpenWait;
 import dev.holdfast.model.wait.Question;
 import dev.holdfast.model.wait.Wait;
 import dev.holdfast.model.wait.WaitSort;
+import dev.holdfast.queue.Notices;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,6 +36,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -191,6 +195,48 @@ class JobOperatorsTest extends OperatorsFixture {
           it -> it.jobs().fork(JobId.next(), new JobFork("one", 1, null, null)),
           "NOT_FOUND: ");
     }
+  }
+
+  @Test
+  void links_and_notices_have_the_same_answers() {
+    for (Operator operator : List.of(direct, remote)) {
+      JobId job = operator.jobs().enqueue(List.of(Job.of("waits").queue("waits"))).getFirst().id();
+      Lease lease =
+          holdfast
+              .jobs()
+              .claim(new ClaimRequest("waits", 1, "w", Duration.ofMinutes(5)))
+              .jobs()
+              .getFirst()
+              .lease();
+      refuses(operator, it -> it.jobs().link(job, "limit"), "NOT_ASKED: ");
+      Wait asked = new Wait.ForApproval("limit", Question.of("Raise it?"));
+      holdfast.jobs().suspend(new Suspension(lease, 1, asked));
+      ApprovalLinks.Link link = operator.jobs().link(job, "limit");
+      client.get(link.url().getPath(), null).ok();
+      assertThat(link.expiresAt()).isAfter(Instant.now().plus(Duration.ofDays(29)));
+      refuses(operator, it -> it.jobs().link(job, "other"), "NOT_ASKED: ");
+      refuses(operator, it -> it.jobs().link(JobId.next(), "limit"), "NOT_FOUND: ");
+      Notices notices = holdfast.store().notices();
+      notices.writeNotices();
+      Notice.Try tried = notices.claimNotices(1, Duration.ofMinutes(1)).getFirst();
+      notices.noticeFailed(tried, null, "the connection is refused", Duration.ofHours(1));
+      Notice notice = operator.notices().list(Notice.State.PENDING, 10).getFirst();
+      assertThat(notice).isEqualTo(direct.notices().list(null, 1).getFirst());
+      assertThat(notice.jobId()).isEqualTo(job);
+      assertThat(notice.lastError()).isEqualTo("the connection is refused");
+      assertThat(operator.notices().list(Notice.State.DELIVERED, 10)).isEmpty();
+      operator.notices().sendAgain(notice.id());
+      assertThat(notices.claimNotices(1, Duration.ofMinutes(1))).hasSize(1);
+      operator.jobs().cancel(job, false, "enough");
+      refuses(operator, it -> again(it, notice.id()), "NOT_ASKED: ");
+      refuses(operator, it -> again(it, UUID.randomUUID()), "NOT_FOUND: ");
+      notices.supersedeNotices();
+    }
+  }
+
+  private static boolean again(Operator operator, UUID notice) {
+    operator.notices().sendAgain(notice);
+    return true;
   }
 
   private static boolean decided(Operator operator, JobId job, String wait) {

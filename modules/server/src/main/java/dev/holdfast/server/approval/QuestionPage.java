@@ -37,11 +37,7 @@ final class QuestionPage {
       .no { background: #b3261e; border-color: #b3261e; color: #fff; }
       """;
 
-  /**
-   * What a browser may do with it. The form may only be sent to this server.
-   *
-   * @see Headers
-   */
+  /** What a browser may do with it. The form may only be sent to this server. */
   static final String POLICY =
       "default-src 'none'; style-src '%s'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
           .formatted(digest(STYLE));
