@@ -97,6 +97,8 @@ class HostileTextTest extends CommandFixture {
     claim();
     asking = asking();
     refused = asking();
+    holdfast.store().notices().writeNotices();
+    database.sql("UPDATE holdfast.notice SET last_error = ?", TEXT);
     Path logs = Files.createDirectories(folder.resolve("logs"));
     Files.writeString(WorkerLog.file(logs, "worker:default:0"), TEXT + "\n");
     Files.writeString(WorkerLog.file(logs, "worker:de\u202efault:1"), "x");
@@ -156,6 +158,11 @@ class HostileTextTest extends CommandFixture {
             "jobs delete " + first,
             "jobs show " + asking,
             "inbox",
+            "jobs link " + asking,
+            "jobs link --wait " + TEXT.replace(' ', '_') + " " + asking,
+            "notices list",
+            "notices list --state " + TEXT.replace(' ', '_'),
+            "notices send " + TEXT.replace(' ', '_'),
             "jobs signal " + asking + " " + TEXT.replace(' ', '_'),
             "jobs signal --key " + TEXT.replace(' ', '_') + " " + asking + " go",
             "jobs approve " + asking + " --comment " + TEXT.replace(' ', '_'),

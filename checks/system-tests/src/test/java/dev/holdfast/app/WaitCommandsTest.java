@@ -11,8 +11,10 @@ import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.model.wait.Question;
 import dev.holdfast.model.wait.Wait;
+import dev.holdfast.queue.Notices;
 import dev.holdfast.testkit.DatabaseExtension;
 import dev.holdfast.testkit.TestDatabase;
 import java.io.ByteArrayOutputStream;
@@ -38,6 +40,7 @@ class WaitCommandsTest {
   private Holdfast holdfast;
   private final PrintStream out = System.out;
   private final PrintStream err = System.err;
+  private String more = "";
   private final ByteArrayOutputStream said = new ByteArrayOutputStream();
 
   @BeforeEach
@@ -61,7 +64,8 @@ class WaitCommandsTest {
         Files.writeString(
             folder.resolve("holdfast.yaml"),
             "database: {url: '%s', user: '%s', password: '%s', allowUnsafe: true}"
-                .formatted(database.url(), database.user(), database.password()));
+                    .formatted(database.url(), database.user(), database.password())
+                + more);
     List<String> all = new ArrayList<>(List.of(arguments));
     all.addAll(List.of("--config", file.toString()));
     return Main.run(all.toArray(String[]::new));
@@ -131,5 +135,46 @@ class WaitCommandsTest {
     assertThat(holdfast.queries().steps(yes).getFirst().waitEnd().comment()).isEqualTo("fine");
     assertThat(run("inbox")).isZero();
     assertThat(said()).contains("no job asks anybody");
+  }
+
+  @Test
+  void a_link_is_made_where_it_is_known_to_lead() throws IOException {
+    JobId id = waiting(new Wait.ForApproval("limit", Question.of("Raise the limit?")));
+    assertThat(run("jobs", "link", id.toString())).isEqualTo(ExitCode.CONFIGURATION);
+    assertThat(said()).contains("HOLDFAST_SERVER_PUBLIC_URL", "--server");
+    more = "\nserver: {publicUrl: 'https://jobs.example.org/'}";
+    assertThat(run("jobs", "link", id.toString())).isZero();
+    assertThat(said()).startsWith("https://jobs.example.org/approvals/ey");
+    assertThat(run("jobs", "link", id.toString(), "--json")).isZero();
+    assertThat(said()).contains("\"url\" : \"https://jobs.example.org/", "\"expiresAt\"");
+    assertThat(run("jobs", "link", id.toString(), "--wait", "other")).isEqualTo(ExitCode.REFUSED);
+    assertThat(run("jobs", "approve", id.toString())).isZero();
+    assertThat(run("jobs", "link", id.toString())).isEqualTo(ExitCode.REFUSED);
+    assertThat(said()).contains("asks nothing now");
+  }
+
+  @Test
+  void notices_are_listed_and_sent_again_while_there_is_something_to_tell() throws IOException {
+    assertThat(run("notices", "list")).isZero();
+    assertThat(said()).contains("no notices");
+    JobId id = waiting(new Wait.ForApproval("limit", Question.of("Raise the limit?")));
+    Notices notices = holdfast.store().notices();
+    notices.writeNotices();
+    Notice.Try tried = notices.claimNotices(1, Duration.ofMinutes(1)).getFirst();
+    notices.noticeFailed(tried, 503, "status 503", Duration.ofDays(2));
+    assertThat(run("notices", "list", "--state", "given_up")).isZero();
+    assertThat(said()).contains(tried.id().toString(), "given_up", "status 503", id.toString());
+    assertThat(run("health")).isEqualTo(ExitCode.NOT_HEALTHY);
+    assertThat(said()).contains("1 notice of open questions", "holdfast notices send ID");
+    assertThat(run("notices", "list", "--state", "lost")).isEqualTo(ExitCode.REFUSED);
+    assertThat(said()).contains("choose pending, delivered, superseded, given_up");
+    assertThat(run("notices", "send", tried.id().toString())).isZero();
+    assertThat(run("notices", "list", "--json")).isZero();
+    assertThat(said()).contains("\"state\" : \"PENDING\"", "\"waitId\" : \"limit\"");
+    assertThat(run("notices", "send", "7")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("notices", "send", JobId.next().toString())).isEqualTo(ExitCode.NOT_FOUND);
+    holdfast.cancel(id, "enough");
+    assertThat(run("notices", "send", tried.id().toString())).isEqualTo(ExitCode.REFUSED);
+    assertThat(said()).contains("not asked any longer");
   }
 }

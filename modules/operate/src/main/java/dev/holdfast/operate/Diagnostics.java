@@ -2,6 +2,7 @@ package dev.holdfast.operate;
 
 import dev.holdfast.contract.operate.Operator;
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.ProblemCode;
 import dev.holdfast.model.ops.QueueStatus;
@@ -9,7 +10,6 @@ import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Tenant;
-import dev.holdfast.model.wait.Notice;
 import dev.holdfast.operate.diagnosis.Diagnosis;
 import dev.holdfast.operate.diagnosis.ProblemText;
 import dev.holdfast.queue.Admin;

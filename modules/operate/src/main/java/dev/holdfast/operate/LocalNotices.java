@@ -4,7 +4,7 @@ import dev.holdfast.contract.operate.NoticeOperator;
 import dev.holdfast.contract.operate.OperatorException;
 import dev.holdfast.contract.operate.OperatorException.Reason;
 import dev.holdfast.contract.operate.Principal;
-import dev.holdfast.model.wait.Notice;
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.queue.Notices;
 import java.util.List;
 import java.util.UUID;

@@ -1,7 +1,7 @@
 package dev.holdfast.queue;
 
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.model.value.Tenant;
-import dev.holdfast.model.wait.Notice;
 import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.notice.ClaimNotices;
 import dev.holdfast.queue.notice.ForgetNotices;

@@ -10,7 +10,7 @@ import dev.holdfast.app.operate.ConnectionOptions;
 import dev.holdfast.app.operate.ReadCommand;
 import dev.holdfast.app.terminal.Terminal;
 import dev.holdfast.contract.operate.Operator;
-import dev.holdfast.model.wait.Notice;
+import dev.holdfast.model.notice.Notice;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;

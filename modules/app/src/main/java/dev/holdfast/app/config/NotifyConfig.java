@@ -27,8 +27,7 @@ public record NotifyConfig(
     @Declared(
             form = Declared.Form.WEBHOOK_SECRET,
             secret = true,
-            about =
-                "signs notices as Standard Webhooks says; 'whsec_' and base64 of 24 to 64 random bytes")
+            about = "signs notices as Standard Webhooks says; valid only together with the URL")
         @Nullable WebhookSecret secret,
     @Declared(sameAs = "server.publicUrl") @Nullable URI publicUrl,
     @Declared(sameAs = "server.host") String host) {

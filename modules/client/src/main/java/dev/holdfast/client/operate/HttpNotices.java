@@ -1,7 +1,7 @@
 package dev.holdfast.client.operate;
 
 import dev.holdfast.contract.operate.NoticeOperator;
-import dev.holdfast.model.wait.Notice;
+import dev.holdfast.model.notice.Notice;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package dev.holdfast.contract.operate;
 
-import dev.holdfast.model.wait.Notice;
+import dev.holdfast.model.notice.Notice;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;

@@ -11,7 +11,7 @@ import javax.crypto.spec.SecretKeySpec;
 public final class WebhookSecret {
   /** What the text of a secret is, for messages. */
   public static final String EXPECTED =
-      "'whsec_' and base64 of 24 to 64 random bytes, as \"whsec_$(openssl rand -base64 32)\" makes it,";
+      "'whsec_' and base64 of 24 to 64 random bytes, such as \"whsec_$(openssl rand -base64 32)\",";
 
   private static final String PREFIX = "whsec_";
   private static final int LEAST = 24;

@@ -1,11 +1,11 @@
 package dev.holdfast.operate.diagnosis;
 
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.QueueStatus;
 import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.schedule.ScheduleStatus;
-import dev.holdfast.model.wait.Notice;
 import java.util.List;
 import java.util.Set;
 

@@ -1,8 +1,8 @@
 package dev.holdfast.operate.diagnosis;
 
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.ProblemCode;
-import dev.holdfast.model.wait.Notice;
 import java.util.ArrayList;
 import java.util.List;
 

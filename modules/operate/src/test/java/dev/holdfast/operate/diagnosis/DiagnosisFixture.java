@@ -3,6 +3,7 @@ package dev.holdfast.operate.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.model.ops.Finding;
 import dev.holdfast.model.ops.HealthStatus;
 import dev.holdfast.model.ops.Holder;
@@ -14,7 +15,6 @@ import dev.holdfast.model.ops.WorkerFleet;
 import dev.holdfast.model.ops.WorkerHealth;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.model.wait.Notice;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -2,6 +2,7 @@ package dev.holdfast.operate.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.model.ops.DispatchError;
 import dev.holdfast.model.ops.Poller;
 import dev.holdfast.model.ops.QueueStatus;
@@ -10,7 +11,6 @@ import dev.holdfast.model.ops.Warnings;
 import dev.holdfast.model.schedule.MissedFires;
 import dev.holdfast.model.schedule.ScheduleStatus;
 import dev.holdfast.model.value.Json;
-import dev.holdfast.model.wait.Notice;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

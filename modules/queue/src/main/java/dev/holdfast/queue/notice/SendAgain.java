@@ -1,7 +1,7 @@
 package dev.holdfast.queue.notice;
 
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.model.value.Tenant;
-import dev.holdfast.model.wait.Notice;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.sql.TenantSql;
 import dev.holdfast.queue.wait.ReadQuestion;

@@ -1,6 +1,6 @@
 package dev.holdfast.queue.notice;
 
-import dev.holdfast.model.wait.Notice;
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.queue.jdbc.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -2,7 +2,7 @@ package dev.holdfast.queue.wait;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.wait.AskedQuestion;
+import dev.holdfast.model.notice.AskedQuestion;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.jdbc.WaitJson;

@@ -3,7 +3,7 @@ package dev.holdfast.server.api;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.operate.NoticeOperator;
-import dev.holdfast.model.wait.Notice;
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.server.config.ServerOptions;
 import dev.holdfast.server.http.Answer;
 import dev.holdfast.server.http.Problem;

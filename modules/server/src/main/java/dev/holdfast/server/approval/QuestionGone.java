@@ -2,7 +2,7 @@ package dev.holdfast.server.approval;
 
 import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.job.JobState;
-import dev.holdfast.model.wait.AskedQuestion;
+import dev.holdfast.model.notice.AskedQuestion;
 import dev.holdfast.server.http.Problem;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package dev.holdfast.server.approval;
 
+import dev.holdfast.model.notice.AskedQuestion;
 import dev.holdfast.model.value.Text;
-import dev.holdfast.model.wait.AskedQuestion;
 import dev.holdfast.model.wait.OpenWait;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

@@ -3,7 +3,7 @@ package dev.holdfast.server.notice;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.holdfast.contract.token.ApprovalLinks;
 import dev.holdfast.model.job.JobId;
-import dev.holdfast.model.wait.AskedQuestion;
+import dev.holdfast.model.notice.AskedQuestion;
 import dev.holdfast.model.wait.OpenWait;
 import dev.holdfast.model.wait.Question;
 import java.net.URI;

@@ -2,8 +2,8 @@ package dev.holdfast.server.notice;
 
 import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.token.ApprovalLinks;
+import dev.holdfast.model.notice.Notice;
 import dev.holdfast.model.value.Jitter;
-import dev.holdfast.model.wait.Notice;
 import dev.holdfast.model.wait.OpenWait;
 import dev.holdfast.queue.Notices;
 import dev.holdfast.server.background.PeriodicTasks;

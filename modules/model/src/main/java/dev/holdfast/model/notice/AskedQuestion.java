@@ -1,8 +1,9 @@
-package dev.holdfast.model.wait;
+package dev.holdfast.model.notice;
 
 import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.wait.OpenWait;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,4 +1,4 @@
-package dev.holdfast.model.wait;
+package dev.holdfast.model.notice;
 
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Refusal;
