@@ -55,6 +55,13 @@ public final class Decide {
 
   private Decide() {}
 
+  /** The question that the job asks under this id now, in one transaction. */
+  public static Decided one(
+      Connection connection, JobId job, String wait, Decision decision, Role role, Tenant tenant)
+      throws SQLException {
+    return one(connection, job, wait, null, decision, role, tenant);
+  }
+
   /**
    * In one transaction.
    *
