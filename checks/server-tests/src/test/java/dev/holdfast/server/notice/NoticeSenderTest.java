@@ -27,7 +27,6 @@ import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -164,13 +163,11 @@ class NoticeSenderTest extends NoticesFixture {
 
   @Test
   void what_a_server_leaves_when_it_closes_another_one_sends_at_once() {
-    CountDownLatch closing = new CountDownLatch(1);
     answer = notice -> -1;
     HoldfastServer first = sender();
     asks(RAISE);
     Received begun = next();
     first.close();
-    closing.countDown();
     answer = notice -> 204;
     sender();
     assertThat(next().id()).isEqualTo(begun.id());

@@ -18,7 +18,7 @@ import java.util.Optional;
  * again is another question.
  */
 public final class ReadQuestion {
-  /** What {@link #read} reads of a job, but for the end. */
+  /** What {@link #open} reads of a job. */
   public static final String COLUMNS =
       "j.id AS job_id, j.kind, j.queue, j.tenant, j.run_key, j.state, j.wait_sort, j.wake_at, j.wait";
 

@@ -4,6 +4,7 @@ import dev.holdfast.contract.json.Wire;
 import dev.holdfast.contract.token.ApprovalLinks;
 import dev.holdfast.model.notice.Notice;
 import dev.holdfast.model.value.Jitter;
+import dev.holdfast.model.value.Text;
 import dev.holdfast.model.wait.OpenWait;
 import dev.holdfast.queue.Notices;
 import dev.holdfast.server.background.PeriodicTasks;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -52,6 +54,8 @@ public final class NoticeSender implements AutoCloseable {
   /** A receiver that hangs holds no more. */
   private static final int MOST_AT_ONCE = 8;
 
+  private static final int ERROR_CHARS = 300;
+
   private final Notices notices;
   private final ServerOptions.Receiver receiver;
   private final ApprovalLinks links;
@@ -60,6 +64,10 @@ public final class NoticeSender implements AutoCloseable {
   private final Consumer<Boolean> tried;
   private final DispatchClient client = new DispatchClient(ANSWER_WITHIN);
   private final Set<Thread> sending = ConcurrentHashMap.newKeySet();
+
+  /** Held during a statement: a monitor would hold the carriers of virtual threads as well. */
+  private final ReentrantLock lock = new ReentrantLock();
+
   private int room = MOST_AT_ONCE;
   private volatile boolean closed;
 
@@ -102,22 +110,32 @@ public final class NoticeSender implements AutoCloseable {
     notices.supersedeNotices();
   }
 
-  private synchronized void sendDue() {
-    if (room == 0 || closed) {
-      return;
-    }
-    List<Notice.Try> due = notices.claimNotices(room, HOLD);
-    room -= due.size();
-    for (Notice.Try each : due) {
-      Thread thread = Thread.ofVirtual().name("holdfast-notice").unstarted(() -> run(each));
-      sending.add(thread);
-      thread.start();
+  private void sendDue() {
+    lock.lock();
+    try {
+      if (room == 0 || closed) {
+        return;
+      }
+      List<Notice.Try> due = notices.claimNotices(room, HOLD);
+      room -= due.size();
+      for (Notice.Try each : due) {
+        Thread thread = Thread.ofVirtual().name("holdfast-notice").unstarted(() -> run(each));
+        sending.add(thread);
+        thread.start();
+      }
+    } finally {
+      lock.unlock();
     }
   }
 
-  private synchronized void ended() {
-    room++;
-    sending.remove(Thread.currentThread());
+  private void ended() {
+    lock.lock();
+    try {
+      room++;
+      sending.remove(Thread.currentThread());
+    } finally {
+      lock.unlock();
+    }
   }
 
   private void run(Notice.Try due) {
@@ -155,11 +173,14 @@ public final class NoticeSender implements AutoCloseable {
     }
     tried.accept(false);
     Integer status = reply instanceof DispatchReply.Answered answer ? answer.status() : null;
-    String cause = status == null ? reply.shown() : "status " + status;
-    if (notices.noticeFailed(due, status, cause, delay(due.attempt()))) {
-      // Without the answer, which may repeat the notice and its link.
+    // Without the answer, which may repeat the notice and its link.
+    String cause =
+        status == null ? Text.excerpt(Text.inert(reply.shown()), ERROR_CHARS) : "status " + status;
+    boolean said = notices.noticeFailed(due, status, cause, delay(due.attempt()));
+    // A receiver that is down would fill the log; later tries are for health and the list.
+    if (said && due.attempt() == 1) {
       log.warn(
-          "notice {} of job {} was not received by {}: {}",
+          "notice {} of job {} was not received by {}, and is tried again: {}",
           due.id(),
           due.asked().job(),
           receiver.shown(),
