@@ -3,11 +3,23 @@ package dev.holdfast.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.simulation.compare.Comparison;
 import dev.holdfast.simulation.compare.Races;
 import dev.holdfast.simulation.compare.RandomCalls;
 import dev.holdfast.simulation.kernel.Scheduler;
+import dev.holdfast.simulation.queue.ModelQueue;
+import dev.holdfast.simulation.queue.PlainCodec;
+import dev.holdfast.simulation.queue.Verb;
+import dev.holdfast.simulation.queue.VerbText;
+import dev.holdfast.simulation.trace.Call;
 import dev.holdfast.testkit.Extent;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** The model and PostgreSQL answer the same calls the same, and have the same rows afterwards. */
@@ -19,6 +31,41 @@ class ComparisonTest {
         assertThat(on.differs(RandomCalls.of(seed, 200))).as("seed %d", seed).isNull();
       }
     }
+  }
+
+  /** Otherwise a fault there would be compared with nothing. */
+  @Test
+  void random_calls_meet_every_end_of_a_wait_and_every_answer_to_a_decision() {
+    Set<String> met = new HashSet<>();
+    for (long seed = 1; seed <= 14; seed++) {
+      List<Call> calls = RandomCalls.of(seed, 200);
+      calls.stream()
+          .filter(call -> VerbText.verb(call) instanceof Verb.Decide)
+          .forEach(call -> met.add(call.answer()));
+      calls.stream()
+          .filter(call -> call.answer().startsWith("refuses"))
+          .forEach(call -> met.add(call.answer()));
+      AtomicLong now = new AtomicLong();
+      ModelQueue model = new ModelQueue(new PlainCodec(), now::get);
+      for (Call call : calls) {
+        now.set(call.micros());
+        try {
+          model.answer(VerbText.verb(call));
+        } catch (RefusedException compared) {
+          // It is the answer.
+        }
+      }
+      for (String row : model.rows()) {
+        Matcher ended = Pattern.compile(":([A-Z]{4,})(/by-\\d)?").matcher(row);
+        while (ended.find()) {
+          met.add(ended.group());
+        }
+      }
+    }
+    assertThat(met)
+        .contains("ACCEPTED", "NOT_ASKED", "NOT_ALLOWED", "refuses BAD_DEPENDENCY")
+        .contains(":TIME", ":SIGNAL", ":TIMEOUT", ":ENDED", ":FAILED", ":STARTED")
+        .contains(":APPROVED", ":REJECTED", ":APPROVED/by-0", ":REJECTED/by-1");
   }
 
   @Test

@@ -50,8 +50,8 @@ class PlantedFaultsTest {
   }
 
   @Test
-  void there_are_twenty_four() {
-    assertThat(faults()).hasSize(24).doesNotHaveDuplicates();
+  void there_are_thirty_five() {
+    assertThat(faults()).hasSize(35).doesNotHaveDuplicates();
   }
 
   /** Otherwise a rule could be switched off, and nobody would notice. */
@@ -61,7 +61,10 @@ class PlantedFaultsTest {
     "cancel-not-told, that it is cancelled",
     "claim-with-a-short-lease, of a strict kind overlap",
     "strict-kind-released, is released while its handler runs",
-    "not-released-at-the-end, has stopped and still holds"
+    "not-released-at-the-end, has stopped and still holds",
+    "waiting-job-keeps-its-place, keeps a place for job",
+    "rejected-counts-as-approved, and what was decided is",
+    "chain-ends-with-its-turn, ended untruthfully"
   })
   void a_planted_fault_is_found_by_the_rule_that_it_aims_at(String name, String said)
       throws Exception {
@@ -76,7 +79,10 @@ class PlantedFaultsTest {
         "slot-released-twice",
         "scrubber-off-for-one-sink",
         "crash-not-counted",
-        "signal-not-taken"
+        "signal-not-taken",
+        "any-waits-for-all",
+        "cancel-loses-against-the-next-turn",
+        "next-turn-without-the-mailbox"
       })
   void a_planted_fault_is_found(String name) throws Exception {
     assertThat(new PlantedSearch(CHECKOUT).search(PlantedFault.named(name)).found()).isNotNull();

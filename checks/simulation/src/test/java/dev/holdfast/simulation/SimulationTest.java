@@ -69,6 +69,12 @@ class SimulationTest {
             "signal taken",
             "waited in vain",
             "joined",
+            "decided",
+            "nobody decided",
+            "not allowed to decide",
+            "first has ended",
+            "went on before the others ended",
+            "went on as another job",
             "stale settle refused");
   }
 

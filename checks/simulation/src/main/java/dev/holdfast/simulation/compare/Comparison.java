@@ -1,6 +1,7 @@
 package dev.holdfast.simulation.compare;
 
 import ch.qos.logback.classic.Level;
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.simulation.queue.ModelQueue;
 import dev.holdfast.simulation.queue.PlainCodec;
 import dev.holdfast.simulation.queue.Verb;
@@ -52,7 +53,7 @@ public final class Comparison implements AutoCloseable {
         now[0] = call.micros();
         postgres.time(call.micros());
         Verb<?> verb = VerbText.verb(call);
-        String expected = VerbText.of(model.answer(verb));
+        String expected = VerbText.of(answer(model, verb));
         String found = postgres.textOf(verb);
         before.add(call.toString());
         if (!expected.equals(found)) {
@@ -71,6 +72,15 @@ public final class Comparison implements AutoCloseable {
         }
       }
       return null;
+    }
+  }
+
+  /** The answer of the model, or its refusal. */
+  static Object answer(ModelQueue model, Verb<?> verb) {
+    try {
+      return model.answer(verb);
+    } catch (RefusedException refused) {
+      return refused;
     }
   }
 

@@ -8,7 +8,10 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.model.wait.Decision;
 import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.model.wait.Wait;
 import dev.holdfast.queue.JobStore;
@@ -52,9 +55,12 @@ final class PostgresQueue implements Interpreter, AutoCloseable {
                                          FROM holdfast.attempt a WHERE a.job_id = j.id), '')
           || ' steps=' || coalesce((SELECT string_agg(s.step_id || ':' || s.step_index || ':'
                                              || s.state || ':' || s.attempt || ':' || s.resets
-                                             || ':' || coalesce(s.ended ->> 'outcome', '-'), ','
+                                             || ':' || coalesce(s.ended ->> 'outcome', '-')
+                                             || coalesce('/' || (s.ended ->> 'by'), '')
+                                             || coalesce('/' || (s.ended ->> 'comment'), ''), ','
                                              ORDER BY s.step_index)
                                       FROM holdfast.step s WHERE s.job_id = j.id), '')
+          || ' key=' || CASE WHEN j.unique_states <> 0 THEN j.unique_key ELSE '-' END
           || ' artifacts=' || coalesce((SELECT string_agg(f.name, ',' ORDER BY f.name)
                                           FROM holdfast.artifact f WHERE f.job_id = j.id), '')
           || ' wait=' || coalesce(j.wait_sort || ':' || (j.wait ->> 'id') || ':'
@@ -140,6 +146,8 @@ final class PostgresQueue implements Interpreter, AutoCloseable {
       case Verb.Suspend(Suspension suspension) -> store.jobs().suspend(onItsClock(suspension));
       case Verb.Signal(JobId job, SignalToJob signal) ->
           store.jobs().signal(job, signal, Tenant.ANY);
+      case Verb.Decide(JobId job, String wait, Decision decision, Role role) ->
+          store.jobs().decide(job, wait, decision, role, Tenant.ANY);
       case Verb.Start started -> store.jobs().startChildren(started.asked());
       case Verb.Ends(Lease lease, List<JobId> children) ->
           store.queries().children(lease.job(), children);
@@ -151,6 +159,8 @@ final class PostgresQueue implements Interpreter, AutoCloseable {
   String textOf(Verb<?> verb) {
     try {
       return VerbText.of(answer(verb));
+    } catch (RefusedException refused) {
+      return VerbText.of(refused);
     } catch (RuntimeException thrown) {
       return "throws " + thrown;
     }

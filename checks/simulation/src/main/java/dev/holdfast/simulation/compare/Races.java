@@ -1,5 +1,7 @@
 package dev.holdfast.simulation.compare;
 
+import static dev.holdfast.model.wait.Question.Unanswered.APPROVE;
+
 import dev.holdfast.model.attempt.HeartbeatResult;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
@@ -7,7 +9,10 @@ import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Decision;
+import dev.holdfast.model.wait.Question;
 import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.model.wait.Wait;
 import dev.holdfast.simulation.kernel.Scheduler;
@@ -21,6 +26,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -44,6 +50,10 @@ public final class Races {
   private static final Duration LONGEST_HOLD = Duration.ofMillis(200);
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration GRACE = Duration.ofSeconds(10);
+
+  /** Before {@link #LATER}. */
+  private static final Duration SOON = Duration.ofSeconds(5);
+
   private static final long BEGIN = 1_000_000;
   private static final long LATER = BEGIN + 31_000_000;
 
@@ -74,12 +84,14 @@ public final class Races {
     postgres.empty();
     postgres.time(BEGIN);
     List<Verb<?>> before = before(random);
+    int locked = 1 + random.nextInt(JOBS);
+    Pair pair = random.nextBoolean() ? ofAWait(random, JobSpec.id(locked)) : ofLeases(random);
+    before.addAll(pair.before());
     before.forEach(postgres::answer);
     long now = random.nextBoolean() ? LATER : BEGIN;
     postgres.time(now);
-    int locked = 1 + random.nextInt(JOBS);
-    Verb<?> one = racing(random, true, JobSpec.id(locked));
-    Verb<?> two = racing(random, false, JobSpec.id(locked));
+    Verb<?> one = pair.one();
+    Verb<?> two = pair.two();
     List<Object> answers = atOnce(one, two, postgres, JobSpec.id(locked));
     List<String> rows = postgres.rows();
     List<List<String>> allowed =
@@ -138,14 +150,49 @@ public final class Races {
     return IntStream.rangeClosed(1, JOBS).mapToObj(i -> new Lease(JobSpec.id(i), 1)).toList();
   }
 
-  /** The first keeps, settles or suspends; the second may also take away or bring something. */
-  private static Verb<?> racing(Random random, boolean first, JobId locked) {
-    if (random.nextInt(3) == 0) {
-      return first
-          ? new Verb.Suspend(
-              new Suspension(new Lease(locked, 1), 1, new Wait.ForSignal("wait", "go", null)))
-          : new Verb.Signal(locked, new SignalToJob("go", new Json("1"), null, ""));
-    }
+  /**
+   * Two calls.
+   *
+   * @param before what comes before them
+   */
+  private record Pair(List<Verb<?>> before, Verb<?> one, Verb<?> two) {}
+
+  /** One that suspends, ends a wait, or goes on as another job, beside another one of these. */
+  private static Pair ofAWait(Random random, JobId job) {
+    Verb<?> cancel = new Verb.Cancel(job, "asked");
+    Verb<?> signal = new Verb.Signal(job, new SignalToJob("go", new Json("1"), null, ""));
+    Verb<?> suspend = suspended(job, new Wait.ForSignal("wait", "go", SOON));
+    Verb<?> asked =
+        suspended(job, new Wait.ForApproval("wait", Question.of("Well?").within(SOON, APPROVE)));
+    Verb<?> yes = decided(job, true);
+    Verb<?> goOn = settle(leases(), lease -> new Settlement.Continue(lease, new Json("2")));
+    return switch (random.nextInt(9)) {
+      case 0, 1 -> new Pair(List.of(), suspend, signal);
+      case 2 -> new Pair(List.of(), suspend, cancel);
+      case 3 -> new Pair(List.of(suspend), signal, new Verb.Promote());
+      case 4 -> new Pair(List.of(asked), yes, decided(job, false));
+      case 5 -> new Pair(List.of(asked), yes, new Verb.Promote());
+      case 6 -> new Pair(List.of(asked), yes, cancel);
+      case 7 -> new Pair(List.of(), goOn, cancel);
+      default -> new Pair(List.of(), goOn, signal);
+    };
+  }
+
+  private static Verb<?> suspended(JobId job, Wait asked) {
+    return new Verb.Suspend(new Suspension(new Lease(job, 1), 1, asked));
+  }
+
+  private static Verb<?> decided(JobId job, boolean approved) {
+    return new Verb.Decide(
+        job, "wait", new Decision(approved, "somebody", String.valueOf(approved)), Role.ADMIN);
+  }
+
+  private static Pair ofLeases(Random random) {
+    return new Pair(List.of(), racing(random, true), racing(random, false));
+  }
+
+  /** The first keeps or settles; the second may also take away. */
+  private static Verb<?> racing(Random random, boolean first) {
     List<Lease> leases = new ArrayList<>(leases());
     Collections.shuffle(leases, random);
     Failure failure = new Failure(FailureCategory.USER_CODE, "CODE", "message", null, true);
@@ -174,8 +221,16 @@ public final class Races {
         .toList();
   }
 
+  /** With that of the job which goes on in its place. */
   private static String row(List<String> rows, int job, List<Verb<?>> verbs, List<Object> answers) {
-    return rows.get(job - 1)
+    JobId id = JobSpec.id(job);
+    return rows.stream()
+            .filter(
+                row ->
+                    row.startsWith(id.toString())
+                        || row.startsWith(JobId.ofSuccessor(id).toString()))
+            .sorted(Comparator.comparing(row -> !row.startsWith(id.toString())))
+            .collect(Collectors.joining(", then "))
         + IntStream.range(0, verbs.size())
             .mapToObj(i -> about(JobSpec.id(job), verbs.get(i), answers.get(i)))
             .sorted()
@@ -184,6 +239,9 @@ public final class Races {
 
   /** What a verb was answered about a job. */
   private static String about(JobId job, Verb<?> verb, Object answer) {
+    if (answer instanceof Throwable failed) {
+      return " throws " + failed;
+    }
     if (verb instanceof Verb.Heartbeat && answer instanceof List<?> results) {
       return results.stream()
           .map(HeartbeatResult.class::cast)
@@ -199,10 +257,12 @@ public final class Races {
           .collect(Collectors.joining());
     }
     if ((verb instanceof Verb.Suspend(Suspension asked) && asked.lease().job().equals(job))
-        || (verb instanceof Verb.Signal(JobId told, SignalToJob signal) && told.equals(job))) {
+        || (verb instanceof Verb.Signal(JobId told, SignalToJob signal) && told.equals(job))
+        || (verb instanceof Verb.Cancel(JobId told, String why) && told.equals(job))
+        || (verb instanceof Verb.Decide decided && decided.job().equals(job))) {
       return " " + verb.name() + ":" + VerbText.of(answer);
     }
-    return answer instanceof Throwable failed ? " throws " + failed : "";
+    return "";
   }
 
   private List<Object> atOnce(Verb<?> one, Verb<?> two, PostgresQueue postgres, JobId locked)

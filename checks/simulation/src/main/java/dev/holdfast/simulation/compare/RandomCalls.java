@@ -10,12 +10,16 @@ import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.StepState;
 import dev.holdfast.model.attempt.Suspension;
+import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.WhenDependencyFails;
+import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Decision;
+import dev.holdfast.model.wait.Question;
 import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.model.wait.Wait;
 import dev.holdfast.simulation.kernel.Scheduler;
@@ -30,8 +34,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 
 /**
  * Calls by nobody sensible: workers that settle what they lost long ago, twice and in batches, and
@@ -43,21 +49,35 @@ public final class RandomCalls {
   private static final Duration GRACE = Duration.ofSeconds(10);
 
   private static final List<WhenDependencyFails> FAILURES = List.of(WhenDependencyFails.values());
+  private static final List<String> CODES =
+      List.of("CODE_0", "CODE_1", Failure.NOT_DECIDED, Failure.CHILD_FAILED);
+  private static final List<Role> ROLES = List.of(Role.WORKER, Role.OPERATOR, Role.ADMIN);
 
   private final Random random;
   private final List<Call> calls = new ArrayList<>();
   private final List<Lease> leases = new ArrayList<>();
   private final List<JobId> jobs = new ArrayList<>();
+
+  /** Those that go on in the place of others; their ids are no numbers. */
+  private final List<JobId> successors = new ArrayList<>();
+
+  private final Set<JobId> children = new HashSet<>();
+
+  /** Jobs that ask, or have asked, and the ids of their questions. */
+  private final List<Asked> questions = new ArrayList<>();
+
   private final Interpreter queue;
   private long now = 1_000_000;
   private int enqueued;
+
+  private record Asked(JobId job, String id) {}
 
   private RandomCalls(long seed) {
     this.random = Scheduler.randomOf(seed);
     ModelQueue model = new ModelQueue(new PlainCodec(), () -> now);
     this.queue =
         verb -> {
-          Object answer = model.answer(verb);
+          Object answer = Comparison.answer(model, verb);
           calls.add(VerbText.call(now, "-", verb, answer));
           return answer;
         };
@@ -118,7 +138,7 @@ public final class RandomCalls {
   }
 
   private void any() {
-    switch (random.nextInt(25)) {
+    switch (random.nextInt(28)) {
       case 0, 1, 2, 3 -> enqueue();
       case 4, 5, 6, 7 -> claim();
       case 8, 9 -> {
@@ -139,6 +159,7 @@ public final class RandomCalls {
       case 19, 20, 21 -> suspend();
       case 22, 23 -> signal();
       case 24 -> start();
+      case 25, 26 -> decide();
       default -> rare();
     }
   }
@@ -204,7 +225,7 @@ public final class RandomCalls {
   }
 
   private Settlement settlement(Lease lease) {
-    return switch (random.nextInt(8)) {
+    return switch (random.nextInt(10)) {
       case 0, 1, 2, 3 ->
           new Settlement.Succeed(
               lease, random.nextBoolean() ? null : new Json("{\"n\":" + random.nextInt(3) + "}"));
@@ -213,7 +234,7 @@ public final class RandomCalls {
               lease,
               new Failure(
                   FailureCategory.USER_CODE,
-                  "CODE_" + random.nextInt(2),
+                  CODES.get(random.nextInt(CODES.size())),
                   "message",
                   null,
                   random.nextInt(4) > 0),
@@ -222,8 +243,21 @@ public final class RandomCalls {
           random.nextBoolean()
               ? new Settlement.Cancel(lease, null)
               : new Settlement.Snooze(lease, Duration.ofMillis(random.nextInt(5_000)));
+      case 7, 8 -> goOn(lease);
       default -> new Settlement.Release(lease, random.nextBoolean());
     };
+  }
+
+  /** A batch with a refusal is not written at all: what is refused is asked for alone. */
+  private Settlement goOn(Lease lease) {
+    Settlement.Continue next =
+        new Settlement.Continue(lease, new Json("{\"turn\":" + random.nextInt(3) + "}"));
+    if (children.contains(lease.job())) {
+      queue.answer(new Verb.Settle(List.of(next)));
+      return new Settlement.Release(lease, false);
+    }
+    successors.add(next.successor());
+    return next;
   }
 
   private void report() {
@@ -275,7 +309,11 @@ public final class RandomCalls {
       int number = random.nextInt(3);
       Verb.Suspend asked =
           new Verb.Suspend(new Suspension(lease, 11 + number, anyWait("wait-" + number)));
-      queue.call(asked);
+      WaitAnswer answer = queue.call(asked);
+      if (asked.suspension().asked() instanceof Wait.ForApproval question
+          && answer instanceof WaitAnswer.Suspended) {
+        questions.add(new Asked(lease.job(), question.id()));
+      }
       if (random.nextInt(4) == 0) {
         queue.call(asked);
       }
@@ -284,7 +322,7 @@ public final class RandomCalls {
 
   private Wait anyWait(String id) {
     Duration within = Duration.ofMillis(random.nextInt(6) == 0 ? 0 : random.nextInt(20_000));
-    return switch (random.nextInt(5)) {
+    return switch (random.nextInt(7)) {
       case 0 -> new Wait.Sleep(id, within);
       case 1 ->
           new Wait.SleepUntil(
@@ -295,19 +333,66 @@ public final class RandomCalls {
           new Wait.ForChildren(
               id,
               random.nextBoolean() ? List.of("kids-0") : List.of("kids-0", "kids-1"),
-              false,
+              random.nextInt(3) == 0,
               random.nextBoolean(),
               random.nextBoolean() ? null : within);
+      case 3, 4 ->
+          new Wait.ForApproval(
+              id,
+              new Question(
+                  "Well?",
+                  "",
+                  any(Question.Decider.values()),
+                  random.nextBoolean() ? null : within,
+                  any(Question.Unanswered.values())));
       default ->
           new Wait.ForSignal(id, "name-" + random.nextInt(2), random.nextBoolean() ? null : within);
     };
+  }
+
+  private <E> E any(E[] values) {
+    return values[random.nextInt(values.length)];
+  }
+
+  private static JobId recent(Random random, List<JobId> of) {
+    return of.get(Math.max(0, of.size() - 1 - random.nextInt(12)));
+  }
+
+  private JobId recent() {
+    return successors.isEmpty() || random.nextInt(3) > 0
+        ? recent(random, jobs)
+        : recent(random, successors);
+  }
+
+  /** Of those that ask and those that do not, by whoever it may be, and now and then twice. */
+  private void decide() {
+    for (int i = 0; i < 3 && !jobs.isEmpty(); i++) {
+      boolean isAsked = !questions.isEmpty() && random.nextInt(4) > 0;
+      Asked asked =
+          isAsked
+              ? questions.get(Math.max(0, questions.size() - 1 - random.nextInt(4)))
+              : new Asked(recent(), "wait-" + random.nextInt(3));
+      Verb.Decide decided =
+          new Verb.Decide(
+              asked.job(),
+              random.nextInt(6) > 0 ? asked.id() : "wait-" + random.nextInt(3),
+              new Decision(
+                  random.nextBoolean(),
+                  "by-" + random.nextInt(2),
+                  random.nextBoolean() ? "" : "so"),
+              ROLES.get(random.nextInt(ROLES.size())));
+      queue.call(decided);
+      if (random.nextInt(4) == 0) {
+        queue.call(decided);
+      }
+    }
   }
 
   private void signal() {
     if (!jobs.isEmpty()) {
       Verb.Signal told =
           new Verb.Signal(
-              jobs.get(Math.max(0, jobs.size() - 1 - random.nextInt(12))),
+              recent(),
               new SignalToJob(
                   "name-" + random.nextInt(2),
                   new Json(String.valueOf(random.nextInt(1_000))),
@@ -323,15 +408,16 @@ public final class RandomCalls {
   private void start() {
     for (Lease lease : some()) {
       int number = random.nextInt(2);
-      List<Verb.Child> children = new ArrayList<>();
+      List<Verb.Child> kids = new ArrayList<>();
       for (int i = random.nextInt(3); i >= 0; i--) {
-        children.add(new Verb.Child(JobSpec.id(++enqueued), "kind", new Json("\"payload\"")));
+        kids.add(new Verb.Child(JobSpec.id(++enqueued), "kind", new Json("\"payload\"")));
       }
-      Verb.Start started = new Verb.Start(lease, "kids-" + number, 14 + number, children);
+      Verb.Start started = new Verb.Start(lease, "kids-" + number, 14 + number, kids);
       if (queue.call(started) == Ack.ACCEPTED) {
-        children.forEach(child -> jobs.add(child.id()));
+        started.children().forEach(child -> jobs.add(child.id()));
+        started.children().forEach(child -> children.add(child.id()));
         queue.call(started);
-        queue.call(new Verb.Ends(lease, children.stream().map(Verb.Child::id).toList()));
+        queue.call(new Verb.Ends(lease, started.children().stream().map(Verb.Child::id).toList()));
       }
     }
   }
@@ -348,7 +434,7 @@ public final class RandomCalls {
 
   private void cancelOrRetry() {
     if (!jobs.isEmpty()) {
-      JobId job = jobs.get(random.nextInt(jobs.size()));
+      JobId job = random.nextInt(4) == 0 ? recent() : jobs.get(random.nextInt(jobs.size()));
       queue.answer(random.nextInt(3) > 0 ? new Verb.Cancel(job, "asked") : new Verb.Retry(job));
     }
   }

@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +57,10 @@ final class ModelJob {
               brought,
               how);
     }
+
+    StepRow toBeAskedAgain() {
+      return new StepRow(index, "FAILED", attempt, jobAttempt, resets, checkpoint, null);
+    }
   }
 
   /**
@@ -63,7 +68,7 @@ final class ModelJob {
    *
    * @param wakeAt when that is over, if it is by itself
    */
-  record OpenWait(int index, Wait asked, @Nullable Long wakeAt) {}
+  record OpenWait(int index, Wait asked, long since, @Nullable Long wakeAt) {}
 
   /** A signal; it is taken by the wait of this id. */
   static final class Mail {
@@ -113,6 +118,13 @@ final class ModelJob {
   final Map<String, String> artifacts = new TreeMap<>();
   final List<Mail> mailbox = new ArrayList<>();
   @Nullable OpenWait wait;
+
+  /** When waits were over, by their ids. */
+  final Map<String, Long> overAt = new HashMap<>();
+
+  /** It holds its unique key no longer, and never will again. */
+  boolean gaveUpKey;
+
   @Nullable JobId parent;
   @Nullable String startedAs;
 

@@ -5,20 +5,24 @@ import dev.holdfast.model.attempt.Publication;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.Suspension;
+import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
+import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.Unique;
 import dev.holdfast.model.job.WhenDependencyFails;
 import dev.holdfast.model.value.Codec;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.model.wait.SignalToJob;
+import dev.holdfast.model.wait.WaitSort;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,10 +32,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The jobs of the model, and what clients and operators ask of them. */
 public final class ModelQueue implements Interpreter {
+  private static final Set<String> BY_WAIT = Set.of(Failure.CHILD_FAILED, Failure.NOT_DECIDED);
+
   private final Map<JobId, ModelJob> jobs = new TreeMap<>();
   private final List<ModelJob> uncommitted = new ArrayList<>();
   private final Map<String, Integer> limits = new HashMap<>();
-  private final Set<JobId> keyReleased = new HashSet<>();
   private final Codec codec;
   private final LongSupplier micros;
   private final ModelClaim claim = new ModelClaim(this);
@@ -72,6 +77,7 @@ public final class ModelQueue implements Interpreter {
       case Verb.Limit(String queue, int maxRunning) -> limit(queue, maxRunning);
       case Verb.Suspend(Suspension suspension) -> waits.suspend(suspension);
       case Verb.Signal(JobId job, SignalToJob signal) -> waits.signal(job, signal);
+      case Verb.Decide decided -> waits.decide(decided);
       case Verb.Start started -> waits.start(started);
       case Verb.Ends(Lease lease, List<JobId> children) -> waits.ends(lease, children);
       case Verb.Restarted() -> recovery.serverStarted();
@@ -147,7 +153,7 @@ public final class ModelQueue implements Interpreter {
       if (unique != null
           && unique.key().equals(key)
           && each.job.kind().equals(wanted.kind())
-          && !keyReleased.contains(each.id)) {
+          && !each.gaveUpKey) {
         if (unique.states().contains(each.state)) {
           return each;
         }
@@ -160,7 +166,7 @@ public final class ModelQueue implements Interpreter {
   void changed(ModelJob job) {
     Unique unique = job.job.unique();
     if (unique != null && !unique.states().contains(job.state)) {
-      keyReleased.add(job.id);
+      job.gaveUpKey = true;
     }
     if (job.state != JobState.WAITING) {
       job.wait = null;
@@ -177,6 +183,29 @@ public final class ModelQueue implements Interpreter {
     child.parent = parent.id;
     child.startedAs = startedAs;
     jobs.put(child.id, child);
+  }
+
+  /**
+   * Another job in the place of one that has just succeeded: with all that it has but its payload,
+   * and with the signals that no wait has taken.
+   */
+  void addSuccessor(ModelJob job, JobId id, Json payload) {
+    ModelJob successor =
+        new ModelJob(job.job.id(id).run(job.job.run(), job.job.runKey()), payload, now());
+    successor.state = JobState.PENDING;
+    successor.runAt = job.runAt;
+    successor.deadline = job.deadline;
+    successor.parent = job.parent;
+    for (ModelJob.Mail mail : List.copyOf(job.mailbox)) {
+      if (mail.takenBy == null) {
+        job.mailbox.remove(mail);
+        successor.event("signal");
+        successor.mailbox.add(new ModelJob.Mail(successor.events.size(), mail.signal));
+      }
+    }
+    successor.gaveUpKey = job.gaveUpKey;
+    job.gaveUpKey = true;
+    jobs.put(id, successor);
   }
 
   List<Cancellation> cancel(JobId id, String reason) {
@@ -238,7 +267,24 @@ public final class ModelQueue implements Interpreter {
                 0,
                 row.checkpoint(),
                 row.ended()));
+    if (job.failureCode != null && BY_WAIT.contains(job.failureCode)) {
+      askAgain(job);
+    }
     return Set.of(id);
+  }
+
+  /** A job that failed because of how its last wait ended waits once more. */
+  private static void askAgain(ModelJob job) {
+    job.steps.entrySet().stream()
+        .filter(each -> each.getValue().state().equals("DONE") && isBad(each.getValue().ended()))
+        .max(Comparator.comparing(each -> job.overAt.get(each.getKey())))
+        .ifPresent(each -> each.setValue(each.getValue().toBeAskedAgain()));
+  }
+
+  private static boolean isBad(@Nullable WaitEnd ended) {
+    return ended != null
+        && (ended.outcome() == WaitEnd.Outcome.FAILED
+            || (ended.sort() == WaitSort.APPROVAL && ended.outcome() == WaitEnd.Outcome.TIMEOUT));
   }
 
   /** Whether anything is left that will happen by itself. */

@@ -47,6 +47,7 @@ final class ModelRow {
                                 each.getValue().resets(),
                                 outcome(each.getValue().ended())))
                 .collect(Collectors.joining(",")),
+        "key=" + shown(job.gaveUpKey || job.job.unique() == null ? null : job.job.unique().key()),
         "artifacts=" + String.join(",", job.artifacts.keySet()),
         "wait=" + openWait(job.wait),
         "mail="
@@ -56,7 +57,11 @@ final class ModelRow {
   }
 
   private static String outcome(@Nullable WaitEnd ended) {
-    return ended == null ? "-" : ended.outcome().name();
+    return ended == null
+        ? "-"
+        : ended.outcome()
+            + (ended.by() == null ? "" : "/" + ended.by())
+            + (ended.comment() == null ? "" : "/" + ended.comment());
   }
 
   private static String openWait(ModelJob.@Nullable OpenWait wait) {

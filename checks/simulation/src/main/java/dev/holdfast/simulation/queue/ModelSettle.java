@@ -5,6 +5,8 @@ import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.value.Refusal;
+import dev.holdfast.model.value.RefusedException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -66,7 +68,7 @@ final class ModelSettle {
     }
     switch (settlement) {
       case Settlement.Succeed succeed -> succeed(job, succeed);
-      case Settlement.Continue next -> throw notPlayed();
+      case Settlement.Continue next -> goOn(job, next);
       case Settlement.Fail fail -> fail(job, fail.failure(), fail.retryAfter());
       case Settlement.Cancel cancel -> release(job, "CANCELLED", "cancelled", null, true);
       case Settlement.Snooze snooze -> release(job, "SNOOZED", "snoozed", snooze.delay(), false);
@@ -83,7 +85,7 @@ final class ModelSettle {
   }
 
   /** A settle whose answer was lost is sent again, and finds its own ending. */
-  private static boolean wasSettledLikeThis(ModelJob job, Settlement settlement) {
+  private boolean wasSettledLikeThis(ModelJob job, Settlement settlement) {
     int attempt = settlement.lease().attempt();
     ModelJob.Ended ended = job.attempts.get(attempt);
     return switch (settlement) {
@@ -91,7 +93,13 @@ final class ModelSettle {
           job.state == JobState.SUCCEEDED
               && job.attempt == attempt
               && Objects.equals(job.result, succeed.result());
-      case Settlement.Continue next -> throw notPlayed();
+      case Settlement.Continue next -> {
+        ModelJob successor = queue.find(next.successor());
+        yield job.state == JobState.SUCCEEDED
+            && job.attempt == attempt
+            && successor != null
+            && successor.payload.equals(next.payload());
+      }
       case Settlement.Fail fail ->
           ended != null
               && ended.outcome().equals("FAILED")
@@ -100,10 +108,6 @@ final class ModelSettle {
       case Settlement.Snooze snooze -> isOwn(ended, "SNOOZED");
       case Settlement.Release release -> isOwn(ended, "RELEASED");
     };
-  }
-
-  private static IllegalStateException notPlayed() {
-    return new IllegalStateException("no handler of the simulation continues as another job");
   }
 
   private static boolean isOwn(ModelJob.@Nullable Ended ended, String outcome) {
@@ -117,6 +121,20 @@ final class ModelSettle {
     job.leaseExpiresAt = null;
     job.finishedAt = queue.now();
     job.event("done");
+  }
+
+  /** What others wait for cannot go on as another one; nothing follows what is cancelled. */
+  private void goOn(ModelJob job, Settlement.Continue next) {
+    if (job.cancelRequestedAt != null) {
+      release(job, "CANCELLED", "cancelled", null, true);
+      return;
+    }
+    if (job.startedAs != null) {
+      throw new RefusedException(Refusal.BAD_DEPENDENCY, "others wait for it");
+    }
+    job.event("continued");
+    succeed(job, new Settlement.Succeed(next.lease(), null));
+    queue.addSuccessor(job, next.successor(), next.payload());
   }
 
   /** Also for attempts that the sweep ends because they are out of time. */

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What the model knows, for rules to compare with; times in nanoseconds. */
 public final class ModelView {
-  private static final Set<String> WAITING_KINDS = Set.of("sleep", "signal", "parent");
+  private static final Set<String> WAITING_KINDS =
+      Set.of("sleep", "signal", "parent", "ask", "first", "loop");
 
   private final ModelQueue queue;
   private final Map<Lease, Long> lostAt = new HashMap<>();
@@ -85,6 +86,35 @@ public final class ModelView {
         .orElse(null);
   }
 
+  /** Any job that was started with this one and has ended before it, if nobody has retried any. */
+  public @Nullable String endedBefore(JobId parent, JobId first) {
+    List<ModelJob> children =
+        queue.jobs().stream().filter(job -> parent.equals(job.parent)).toList();
+    ModelJob found = queue.find(first);
+    Long end = found == null ? null : found.finishedAt;
+    if (end == null || children.stream().anyMatch(job -> job.events.contains("retried"))) {
+      return null;
+    }
+    return children.stream()
+        .filter(job -> job.finishedAt != null && job.finishedAt < end)
+        .map(ModelRow::of)
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** How many jobs that it has started have not ended. */
+  public long openOf(JobId parent) {
+    return queue.jobs().stream()
+        .filter(job -> parent.equals(job.parent) && !job.state.isTerminal())
+        .count();
+  }
+
+  /** Since when a job has waited for what its handler asked for; null if it does not. */
+  public @Nullable Long waitsSince(JobId id) {
+    ModelJob job = queue.find(id);
+    return job == null || job.wait == null ? null : job.wait.since() * 1_000;
+  }
+
   /** Jobs that have done nothing but wait, and have used up some of their budget for failures. */
   public List<String> chargedForWaits() {
     return rows(
@@ -104,7 +134,10 @@ public final class ModelView {
     return rows(
         job ->
             switch (job.state) {
-              case SUCCEEDED -> !results.containsKey(job.lease()) && job.artifacts.isEmpty();
+              case SUCCEEDED ->
+                  !results.containsKey(job.lease())
+                      && job.artifacts.isEmpty()
+                      && queue.find(JobId.ofSuccessor(job.id)) == null;
               case CANCELLED -> job.cancelRequestedAt == null && job.job.dependsOn().isEmpty();
               case FAILED -> job.failureCode == null;
               case WAITING, PENDING, RUNNING, RETRYING -> false;

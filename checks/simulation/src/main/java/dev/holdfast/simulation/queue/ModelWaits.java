@@ -10,17 +10,22 @@ import dev.holdfast.model.attempt.WaitEnd.Outcome;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Decision;
+import dev.holdfast.model.wait.Question;
 import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.model.wait.Wait;
 import dev.holdfast.model.wait.WaitSort;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Jobs that wait for a time, a signal, or jobs that they have started. */
+/** Jobs that wait for a time, a signal, a decision, or jobs that they have started. */
 final class ModelWaits {
   private final ModelQueue queue;
 
@@ -28,11 +33,27 @@ final class ModelWaits {
     this.queue = queue;
   }
 
-  /** How a wait has ended, with what a signal has brought. */
+  /** How a wait has ended, with what a signal or a person has brought. */
   private record Over(
-      Outcome outcome, @Nullable JobId job, ModelJob.@Nullable Mail mail, Wait asked) {
+      Outcome outcome,
+      @Nullable JobId job,
+      ModelJob.@Nullable Mail mail,
+      @Nullable Decision decision,
+      Wait asked) {
+    Over(Outcome outcome, Wait asked) {
+      this(outcome, null, null, null, asked);
+    }
+
     WaitEnd end() {
-      return new WaitEnd(asked.sort(), outcome, null, null, null, job, null);
+      String by =
+          mail != null ? given(mail.signal.by()) : decision == null ? null : given(decision.by());
+      String comment = decision == null ? null : given(decision.comment());
+      // When it ended is not compared; the handler of an approval asks for it.
+      return new WaitEnd(asked.sort(), outcome, by, Instant.EPOCH, comment, job, null);
+    }
+
+    private static @Nullable String given(String text) {
+      return text.isEmpty() ? null : text;
     }
 
     @Nullable Json payload() {
@@ -70,7 +91,9 @@ final class ModelWaits {
         new ModelJob.Ended("SUSPENDED", null, job.workerName(), now),
         now);
     job.wait =
-        cancelled ? null : new ModelJob.OpenWait(suspension.index(), asked, wakeAt(asked, now));
+        cancelled
+            ? null
+            : new ModelJob.OpenWait(suspension.index(), asked, now, wakeAt(asked, now));
     queue.changed(job);
     return WaitAnswer.SUSPENDED;
   }
@@ -94,22 +117,34 @@ final class ModelWaits {
           case Wait.ForApproval question -> null;
         };
     Long wakeAt = wakeAt(asked, queue.now());
-    return brought == null && wakeAt != null && wakeAt <= queue.now()
-        ? new Over(inTime(asked), null, null, asked)
+    return brought == null
+            && wakeAt != null
+            && wakeAt <= queue.now()
+            && !(asked instanceof Wait.ForApproval)
+        ? new Over(inTime(asked), asked)
         : brought;
   }
 
   private static Outcome inTime(Wait asked) {
-    return asked instanceof Wait.Sleep || asked instanceof Wait.SleepUntil
-        ? Outcome.TIME
-        : Outcome.TIMEOUT;
+    return switch (asked) {
+      case Wait.Sleep sleep -> Outcome.TIME;
+      case Wait.SleepUntil sleep -> Outcome.TIME;
+      case Wait.ForSignal signal -> Outcome.TIMEOUT;
+      case Wait.ForChildren children -> Outcome.TIMEOUT;
+      case Wait.ForApproval(String id, Question question) ->
+          switch (question.afterwards()) {
+            case APPROVE -> Outcome.APPROVED;
+            case REJECT -> Outcome.REJECTED;
+            case FAIL -> Outcome.TIMEOUT;
+          };
+    };
   }
 
   private static @Nullable Over taken(ModelJob job, Wait.ForSignal asked) {
     return job.mailbox.stream()
         .filter(mail -> mail.takenBy == null && mail.signal.name().equals(asked.name()))
         .findFirst()
-        .map(mail -> new Over(Outcome.SIGNAL, null, mail, asked))
+        .map(mail -> new Over(Outcome.SIGNAL, null, mail, null, asked))
         .orElse(null);
   }
 
@@ -125,23 +160,24 @@ final class ModelWaits {
     if (asked.failFast()) {
       for (ModelJob child : children) {
         if (child.state == JobState.FAILED || child.state == JobState.CANCELLED) {
-          return new Over(Outcome.FAILED, child.id, null, asked);
+          return new Over(Outcome.FAILED, child.id, null, null, asked);
         }
       }
     }
     if (asked.any()) {
       return children.stream()
           .filter(child -> child.state.isTerminal())
-          .findFirst()
-          .map(child -> new Over(Outcome.ENDED, child.id, null, asked))
+          .min(Comparator.comparing(child -> Objects.requireNonNull(child.finishedAt)))
+          .map(child -> new Over(Outcome.ENDED, child.id, null, null, asked))
           .orElse(null);
     }
     return children.stream().allMatch(child -> child.state.isTerminal())
-        ? new Over(Outcome.ENDED, null, null, asked)
+        ? new Over(Outcome.ENDED, asked)
         : null;
   }
 
-  private static WaitAnswer keep(ModelJob job, int index, Over over) {
+  private WaitAnswer keep(ModelJob job, int index, Over over) {
+    job.overAt.put(over.asked().id(), queue.now());
     if (over.mail() != null) {
       over.mail().takenBy = over.asked().id();
     }
@@ -178,6 +214,25 @@ final class ModelWaits {
     return SignalToJob.Answer.ACCEPTED;
   }
 
+  Decision.Answer decide(Verb.Decide asked) {
+    ModelJob job = queue.find(asked.job());
+    if (job == null) {
+      return Decision.Answer.NO_SUCH_JOB;
+    }
+    ModelJob.OpenWait wait = job.wait;
+    if (wait == null
+        || !(wait.asked() instanceof Wait.ForApproval(String id, Question question))
+        || !id.equals(asked.waitId())) {
+      return Decision.Answer.NOT_ASKED;
+    }
+    if (asked.role().compareTo(Role.valueOf(question.role().name())) < 0) {
+      return Decision.Answer.NOT_ALLOWED;
+    }
+    Outcome outcome = asked.decision().approved() ? Outcome.APPROVED : Outcome.REJECTED;
+    wake(job, wait, new Over(outcome, null, null, asked.decision(), wait.asked()));
+    return Decision.Answer.ACCEPTED;
+  }
+
   private void wake(ModelJob job, ModelJob.OpenWait wait, Over over) {
     WaitAnswer unused = keep(job, wait.index(), over);
     job.state = JobState.PENDING;
@@ -198,7 +253,7 @@ final class ModelWaits {
           && wait.wakeAt() != null
           && wait.wakeAt() <= queue.now()
           && (name == null || job.queue.equals(name))) {
-        wake(job, wait, new Over(inTime(wait.asked()), null, null, wait.asked()));
+        wake(job, wait, new Over(inTime(wait.asked()), wait.asked()));
         any = true;
       }
     }

@@ -18,7 +18,9 @@ import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Decision;
 import dev.holdfast.model.wait.SignalToJob;
 import java.time.Duration;
 import java.util.List;
@@ -82,6 +84,10 @@ public sealed interface Verb<A> {
   record Suspend(Suspension suspension) implements Verb<WaitAnswer> {}
 
   record Signal(JobId job, SignalToJob signal) implements Verb<SignalToJob.Answer> {}
+
+  /** By somebody of a role. */
+  record Decide(JobId job, String waitId, Decision decision, Role role)
+      implements Verb<Decision.Answer> {}
 
   /** A job that another one starts. */
   record Child(JobId id, String kind, Json payload) {

@@ -32,6 +32,7 @@ import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.wait.Wait;
 import dev.holdfast.simulation.trace.Call;
 import java.io.IOException;
@@ -176,6 +177,7 @@ public final class VerbText {
       case WaitAnswer.Over(var end, var payload) ->
           "over " + end.outcome() + (end.outcome() == WaitEnd.Outcome.SIGNAL ? " " + payload : "");
       case ChildEnd each -> JobSpec.text(each.job()) + " " + each.state();
+      case RefusedException refused -> "refuses " + refused.refusal();
       case Map<?, ?> map -> new TreeMap<>(map).toString();
       case Collection<?> all -> {
         Stream<String> texts = all.stream().map(VerbText::of);

@@ -3,7 +3,9 @@ package dev.holdfast.simulation.scenario;
 import dev.holdfast.model.job.Enqueued;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.WhenDependencyFails;
+import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Json;
+import dev.holdfast.model.wait.Decision;
 import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.simulation.kernel.SimulatedProcess;
 import dev.holdfast.simulation.queue.JobSpec;
@@ -33,7 +35,12 @@ final class Clients {
           "sleep",
           "signal",
           "parent",
+          "ask",
+          "first",
+          "loop",
           "unknown");
+
+  private static final List<Role> PEOPLE = List.of(Role.OPERATOR, Role.ADMIN, Role.ADMIN);
 
   private static final List<WhenDependencyFails> FAILURES = List.of(WhenDependencyFails.values());
 
@@ -58,6 +65,8 @@ final class Clients {
         JobId id = enqueue(job);
         if (job.kind().equals("signal")) {
           Thread unused = SimulatedProcess.current().start("sender", () -> signal(id, job.queue()));
+        } else if (job.kind().equals("ask")) {
+          Thread unused = SimulatedProcess.current().start("people", () -> decide(id, job.queue()));
         }
         Thread.sleep(burst-- > 0 ? 1 : random.nextInt(12_000));
       }
@@ -80,6 +89,33 @@ final class Clients {
       }
     } catch (InterruptedException impossible) {
       throw new IllegalStateException(impossible);
+    }
+  }
+
+  /** Somebody who may not, somebody who may, and a third one who says the contrary. */
+  private void decide(JobId job, String queue) {
+    boolean approved = random.nextBoolean();
+    try {
+      Thread.sleep(random.nextInt(30_000));
+      for (int i = 0; i < PEOPLE.size(); i++) {
+        Decision decision = new Decision(approved == i < 2, "person " + i, "");
+        Verb.Decide decided = new Verb.Decide(job, Handlers.QUESTION, decision, PEOPLE.get(i));
+        for (int tries = 0; tries < 8 && !isDecided(decided); tries++) {
+          Thread.sleep(500 + random.nextInt(2_000));
+        }
+        scenario.notifications().send(queue);
+      }
+    } catch (InterruptedException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  /** Whether it is no use to try again. */
+  private boolean isDecided(Verb.Decide decided) {
+    try {
+      return scenario.decide("client", decided) != Decision.Answer.NOT_ASKED;
+    } catch (SourceUnavailableException again) {
+      return false;
     }
   }
 
@@ -111,7 +147,7 @@ final class Clients {
     long millis = random.nextInt(4) == 0 ? random.nextInt(50_000) : random.nextInt(4_000);
     int number =
         kind.equals("steps") && random.nextBoolean() ? 1 + random.nextInt(6) : random.nextInt(3);
-    String payload = millis + ":" + number;
+    String payload = millis + ":" + number + (kind.equals("loop") ? ":0" : "");
     boolean keyed = random.nextInt(8) == 0;
     boolean depends = random.nextInt(10) == 0 && !enqueued.isEmpty();
     return new JobSpec(

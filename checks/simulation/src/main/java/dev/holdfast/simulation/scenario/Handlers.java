@@ -6,6 +6,7 @@ import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.RetryPolicy;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.PayloadType;
+import dev.holdfast.model.wait.Question;
 import dev.holdfast.simulation.queue.Interpreter;
 import dev.holdfast.simulation.queue.Verb;
 import dev.holdfast.worker.handler.Child;
@@ -30,6 +31,9 @@ final class Handlers {
   private static final Budgets STEPS =
       new Budgets(2, Duration.ofSeconds(20), Duration.ofSeconds(8), 2, 1);
   private static final long SLICE = 700;
+
+  /** The id under which jobs ask. */
+  static final String QUESTION = "limit";
 
   private final Interpreter queue;
   private final Network network;
@@ -57,6 +61,9 @@ final class Handlers {
     kinds.add(kind("sleep", this::sleep));
     kinds.add(kind("signal", this::awaitSignals));
     kinds.add(kind("parent", this::joinJobs));
+    kinds.add(kind("ask", this::ask));
+    kinds.add(kind("first", this::awaitFirst));
+    kinds.add(kind("loop", this::goOn));
     kinds.add(kind("file", this::publish).producing("out"));
     return kinds;
   }
@@ -209,6 +216,34 @@ final class Handlers {
     List<ChildEnd> ends = context.join("all", children, JobContext.Join.COLLECT);
     rules.hasJoined(context.id(), jobs.size(), ends);
     return done(context, 0);
+  }
+
+  /** What happens when nobody decides in time follows from the number. */
+  private Object ask(String payload, JobContext context) throws Exception {
+    Question.Unanswered then = Question.Unanswered.values()[number(payload)];
+    Question question =
+        Question.of("Well?").role(Question.Decider.ADMIN).within(Duration.ofSeconds(20), then);
+    rules.hasDecided(context.id(), context.approve(QUESTION, question), then);
+    return done(context, 0);
+  }
+
+  /** One of them waits for a signal that nobody sends. */
+  private Object awaitFirst(String payload, JobContext context) throws Exception {
+    List<Job> jobs = List.of(Job.of("work", payload), Job.of("signal", payload));
+    List<Child> children = context.spawn("kids", jobs);
+    rules.hasFirst(context.id(), context.any("first", children));
+    return done(context, 0);
+  }
+
+  /** Turn after turn, each a job of its own, until none is left. */
+  private Object goOn(String payload, JobContext context) throws Exception {
+    int left = number(payload);
+    int turn = Integer.parseInt(payload.substring(payload.lastIndexOf(':') + 1));
+    rules.turns(context.job(), turn);
+    context.sleep("pause", Duration.ofMillis(millis(payload) / 3));
+    return left == 0
+        ? done(context, 0)
+        : context.continueAs(millis(payload) + ":" + (left - 1) + ":" + (turn + 1));
   }
 
   /** Settles in a transaction of its own, which may fail. */

@@ -3,13 +3,19 @@ package dev.holdfast.simulation.scenario;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Lease;
+import dev.holdfast.model.attempt.LeasedJob;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.Timings;
 import dev.holdfast.model.job.JobId;
+import dev.holdfast.model.ops.Role;
+import dev.holdfast.model.wait.Decision;
+import dev.holdfast.model.wait.Question;
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.queue.JobSpec;
 import dev.holdfast.simulation.queue.ModelView;
+import dev.holdfast.simulation.queue.Verb;
+import dev.holdfast.worker.handler.Approval;
 import dev.holdfast.worker.handler.JobContext;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,6 +24,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -32,6 +39,9 @@ final class Rules {
   private static final Duration TOLD_WITHIN = Duration.ofSeconds(4);
 
   private static final Duration LATE = Duration.ofSeconds(6);
+
+  /** An answer that is lost is asked for again. */
+  private static final Duration PLACE_GIVEN_UP = Duration.ofSeconds(15);
 
   /**
    * What a kind of job is allowed.
@@ -76,6 +86,8 @@ final class Rules {
   private final Set<Lease> outOfOrder = new HashSet<>();
   private final Map<JobId, Long> sleepsUntil = new HashMap<>();
   private final Map<JobId, Map<String, String>> signals = new HashMap<>();
+  private final Map<JobId, Decision> decisions = new HashMap<>();
+  private final Map<JobId, List<JobId>> chains = new HashMap<>();
   private Map<JobId, ModelView.Held> before = Map.of();
 
   Rules(Scheduler scheduler, Observer observer, ModelView model, Timings timings) {
@@ -206,6 +218,83 @@ final class Rules {
     String early = model.unfinishedOf(parent);
     if (early != null) {
       observer.violated("job %d was woken before the end of %s", JobSpec.number(parent), early);
+    }
+  }
+
+  /** By somebody who may, and once. */
+  void decided(Verb.Decide decided, Decision.Answer answer) {
+    if (answer == Decision.Answer.NOT_ALLOWED) {
+      observer.count("not allowed to decide");
+    }
+    if (answer == Decision.Answer.ACCEPTED) {
+      Decision before = decisions.put(decided.job(), decided.decision());
+      if (before != null) {
+        observer.violated(
+            "job %d was decided twice: %s and %s",
+            JobSpec.number(decided.job()), before, decided.decision());
+      }
+      if (decided.role() != Role.ADMIN) {
+        observer.violated("%s has decided and may not: %s", decided.role(), decided.decision());
+      }
+    }
+  }
+
+  /** The handler gets what was decided, or what is to happen when nobody has. */
+  void hasDecided(JobId job, Approval approval, Question.Unanswered then) {
+    Decision decision = decisions.get(job);
+    observer.count(decision == null ? "nobody decided" : "decided");
+    boolean approved = decision == null ? then == Question.Unanswered.APPROVE : decision.approved();
+    String by = decision == null ? null : decision.by();
+    if (approval.approved() != approved || !Objects.equals(approval.by(), by)) {
+      observer.violated(
+          "job %d got %s, and what was decided is %s, or else %s",
+          JobSpec.number(job), approval, decision, then);
+    }
+    if (decision == null && then == Question.Unanswered.FAIL) {
+      observer.violated("job %d goes on, and nobody has decided", JobSpec.number(job));
+    }
+  }
+
+  void hasFirst(JobId parent, ChildEnd first) {
+    observer.count("first has ended");
+    if (model.openOf(parent) > 0) {
+      observer.count("went on before the others ended");
+    }
+    String before = model.endedBefore(parent, first.job());
+    if (!first.state().isTerminal() || before != null) {
+      observer.violated(
+          "job %d was given %s as the first end, before it was %s",
+          JobSpec.number(parent), first, before);
+    }
+  }
+
+  /** Of a chain of jobs each turn is one job, and follows the one before. */
+  void turns(LeasedJob job, int turn) {
+    List<JobId> chain = chains.computeIfAbsent(job.run(), run -> new ArrayList<>());
+    if (turn == chain.size()) {
+      chain.add(job.lease().job());
+      if (turn > 0) {
+        observer.count("went on as another job");
+      }
+    } else if (turn > chain.size() || !chain.get(turn).equals(job.lease().job())) {
+      observer.violated("turn %d of %s is run by %s", turn, chain, job.lease());
+    }
+  }
+
+  /** A job that waits has no place in the worker that has suspended it. */
+  void checkPlaces(String name) {
+    SimulatedWorker worker = workers.get(name);
+    if (worker == null) {
+      return;
+    }
+    for (JobId job : worker.places()) {
+      Long since = model.waitsSince(job);
+      if (since != null
+          && scheduler.now() - Math.max(since, worker.calmSince()) > PLACE_GIVEN_UP.toNanos()) {
+        observer.violated(
+            "%s keeps a place for job %d, which has waited for %.1f s",
+            name, JobSpec.number(job), (scheduler.now() - since) / 1e9);
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.holdfast.simulation.scenario;
 
 import dev.holdfast.model.attempt.Timings;
+import dev.holdfast.model.wait.Decision;
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.kernel.SimulatedProcess;
 import dev.holdfast.simulation.queue.Interpreter;
@@ -144,6 +145,18 @@ public final class Scenario {
 
   <A> A call(String process, Verb<A> verb) {
     return network.call(process, verb, queue);
+  }
+
+  /** The rules hear of it, even if the answer is lost. */
+  Decision.Answer decide(String process, Verb.Decide decided) {
+    return network.call(
+        process,
+        "decide",
+        () -> {
+          Decision.Answer answer = queue.call(decided);
+          rules.decided(decided, answer);
+          return answer;
+        });
   }
 
   ModelView view() {

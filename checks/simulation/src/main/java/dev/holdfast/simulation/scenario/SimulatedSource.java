@@ -68,6 +68,7 @@ final class SimulatedSource implements JobSource, Reaper.Verbs {
 
   @Override
   public List<HeartbeatResult> commands(String worker) {
+    rules.checkPlaces(process);
     return call(new Verb.Commands(worker));
   }
 

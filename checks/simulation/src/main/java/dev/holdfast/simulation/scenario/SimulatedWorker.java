@@ -1,9 +1,11 @@
 package dev.holdfast.simulation.scenario;
 
+import dev.holdfast.model.job.JobId;
 import dev.holdfast.simulation.kernel.Scheduler;
 import dev.holdfast.simulation.kernel.SimulatedProcess;
 import dev.holdfast.worker.Worker;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A worker process: the worker as it ships, in a process that can be killed and frozen. */
@@ -53,6 +55,12 @@ final class SimulatedWorker {
   int overdue() {
     Worker running = worker;
     return running == null ? 0 : running.overdue().size();
+  }
+
+  /** The jobs that have a place in it. */
+  List<JobId> places() {
+    Worker running = worker;
+    return running == null ? List.of() : running.running();
   }
 
   boolean isAlive() {
