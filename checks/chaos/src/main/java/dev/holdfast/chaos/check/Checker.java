@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.holdfast.Holdfast;
 import dev.holdfast.chaos.fleet.Database;
+import dev.holdfast.chaos.load.Chains;
 import dev.holdfast.chaos.load.Ledger;
 import dev.holdfast.chaos.load.Load;
 import dev.holdfast.chaos.load.Secrets;
@@ -21,6 +22,13 @@ import java.util.stream.Collectors;
 
 /** What must hold when all jobs have ended: from the database, the clients and the handlers. */
 public final class Checker {
+  /** A job whose only failure costs no budget. */
+  private static final String IS_DOOMED = "kind = 'doomed'";
+
+  /** A job of a chain that goes on as another one. */
+  private static final String HAS_NEXT_TURN =
+      "kind = 'chain' AND (payload ->> 'number')::int < " + Chains.LAST;
+
   /** Rules that one statement answers: what it finds breaks the rule. */
   private static final Map<String, String> STATEMENTS =
       Map.ofEntries(
@@ -39,6 +47,9 @@ public final class Checker {
               "a result is of the attempt that holds the job",
               "SELECT id || '#' || attempt || ' has the result of ' || coalesce(result ->> 'attempt', 'none')"
                   + " FROM holdfast.job WHERE state = 'SUCCEEDED' AND kind <> 'workspace'"
+                  + " AND NOT ("
+                  + HAS_NEXT_TURN
+                  + ")"
                   + " AND (result ->> 'attempt')::int IS DISTINCT FROM attempt"),
           Map.entry(
               "a job that succeeded in its own transaction has its effect once",
@@ -110,13 +121,67 @@ public final class Checker {
                   + " WHERE j.attempt = r.attempt AND j.state = 'SUCCEEDED'"),
           Map.entry(
               "no job fails: nothing but faults stops it",
-              "SELECT id || ': ' || failure FROM holdfast.job WHERE state = 'FAILED'"),
+              "SELECT id || ': ' || failure FROM holdfast.job WHERE state = 'FAILED'"
+                  + " AND NOT "
+                  + IS_DOOMED),
+          Map.entry(
+              "a wait is over once",
+              "SELECT job_id || ' was woken ' || count(*) || ' times for ' || (data ->> 'waitId')"
+                  + " FROM holdfast.event WHERE type = 'resumed' GROUP BY job_id, data ->> 'waitId'"
+                  + " HAVING count(*) > 1"),
+          Map.entry(
+              "a wait for any job ends with a job that has ended",
+              "SELECT j.id || ' went on after ' || coalesce(s.ended ->> 'job', 'none')"
+                  + " FROM holdfast.job AS j LEFT JOIN holdfast.step AS s"
+                  + " ON s.job_id = j.id AND s.step_id = 'first' LEFT JOIN holdfast.job AS c"
+                  + " ON c.parent_id = j.id AND c.id::text = s.ended ->> 'job'"
+                  + " WHERE j.kind = 'choosing' AND j.state = 'SUCCEEDED' AND (c.finished_at IS NULL"
+                  + " OR c.finished_at > s.finished_at OR j.result ->> 'first' <> c.id::text"
+                  + " OR j.result ->> 'state' <> c.state)"),
+          Map.entry(
+              "a job that fails ends the wait for it, and the others are cancelled",
+              "SELECT j.id || ' got ' || coalesce(j.result ->> 'failed', 'none') || ', ' || c.id"
+                  + " || ' is ' || c.state FROM holdfast.job AS j JOIN holdfast.job AS c"
+                  + " ON c.parent_id = j.id WHERE j.kind = 'daring' AND j.state = 'SUCCEEDED'"
+                  + " AND (c.finished_at IS NULL OR c.kind = 'doomed'"
+                  + " AND (c.state <> 'FAILED' OR j.result ->> 'failed' <> c.id::text)"
+                  + " OR c.kind <> 'doomed' AND c.state NOT IN ('SUCCEEDED', 'CANCELLED'))"),
+          Map.entry(
+              "a chain of jobs has each turn once, and none is missing",
+              "SELECT t.id || ' is turn ' || (t.payload ->> 'number') || ', followed by '"
+                  + " || count(n.id) FROM holdfast.job AS t LEFT JOIN holdfast.job AS n"
+                  + " ON n.run_id = t.run_id AND n.kind = t.kind AND (n.payload ->> 'number')::int"
+                  + " = (t.payload ->> 'number')::int + 1"
+                  + " WHERE t.kind = 'chain' AND t.finished_at IS NOT NULL GROUP BY t.id"
+                  + " HAVING count(n.id) <> (t.state = 'SUCCEEDED'"
+                  + " AND (t.payload ->> 'number')::int < "
+                  + Chains.LAST
+                  + ")::int"),
+          Map.entry(
+              "what a turn of a chain has is handed on to the next",
+              "SELECT n.id || ' has ' || n.payload || ' and ' || coalesce(n.unique_key, 'no key')"
+                  + " FROM holdfast.job AS n LEFT JOIN holdfast.job AS t ON t.run_id = n.run_id"
+                  + " AND t.kind = n.kind AND (t.payload ->> 'number')::int"
+                  + " = (n.payload ->> 'number')::int - 1 WHERE n.kind = 'chain'"
+                  + " AND (n.payload ->> 'number')::int > 0 AND (t.id IS NULL"
+                  + " OR t.finished_at > n.started_at"
+                  + " OR n.unique_key IS DISTINCT FROM t.unique_key"
+                  + " OR (n.payload ->> 'sum')::int IS DISTINCT FROM (t.payload ->> 'sum')::int"
+                  + " + (t.payload ->> 'number')::int)"),
+          Map.entry(
+              "a signal to a chain of jobs goes on with it",
+              "SELECT job_id || ' kept signal ' || number FROM holdfast.signal WHERE taken_by IS NULL"
+                  + " AND job_id IN (SELECT id FROM holdfast.job WHERE state = 'SUCCEEDED' AND "
+                  + HAS_NEXT_TURN
+                  + ")"),
           Map.entry(
               "an attempt ends once, and is counted once",
               "SELECT j.id || ' counts ' || j.failures || '+' || j.crashes || ', ended '"
                   + " || count(a.job_id) FROM holdfast.job AS j LEFT JOIN holdfast.attempt AS a"
                   + " ON a.job_id = j.id AND a.outcome IN ('FAILED', 'CRASHED')"
-                  + " GROUP BY j.id HAVING j.failures + j.crashes <> count(a.job_id)"),
+                  + " GROUP BY j.id HAVING j.failures + j.crashes + (j.state = 'FAILED' AND j."
+                  + IS_DOOMED
+                  + ")::int <> count(a.job_id)"),
           Map.entry(
               "an artifact is of the attempt that holds the job, and there",
               "SELECT j.id::text FROM holdfast.job AS j LEFT JOIN holdfast.artifact AS a"
@@ -172,6 +237,7 @@ public final class Checker {
     findings.add(acknowledged());
     findings.add(unasked());
     findings.add(cancels());
+    findings.add(decisions());
     findings.add(uniqueKeys());
     findings.addAll(new Timelines(database, holdfast).all());
     findings.add(secrets());
@@ -204,7 +270,9 @@ public final class Checker {
             database.ids(
                 "SELECT id FROM holdfast.job WHERE started_as IS NULL AND kind <> '"
                     + Load.TICK
-                    + "'"));
+                    + "' AND NOT (kind = '"
+                    + Chains.KIND
+                    + "' AND payload ->> 'number' <> '0')"));
     int all = there.size();
     ledger.acknowledged().forEach(job -> there.remove(job.value()));
     ledger.unanswered().forEach(job -> there.remove(job.value()));
@@ -247,6 +315,26 @@ public final class Checker {
             .map(cancel -> cancel.job() + " was answered CANCELLED")
             .toList();
     return new Finding("a cancel is answered truthfully", ledger.cancels().size(), wrong);
+  }
+
+  /** And the wait has brought what was decided. */
+  Finding decisions() throws SQLException {
+    Map<UUID, String> brought =
+        database.byId(
+            "SELECT job_id, ended ->> 'outcome' FROM holdfast.step"
+                + " WHERE ended ->> 'sort' = 'APPROVAL' AND ended ->> 'by' IS NOT NULL");
+    List<String> wrong = new ArrayList<>();
+    ledger
+        .decisions()
+        .forEach(
+            (job, decisions) -> {
+              String expected = decisions.getFirst().approved() ? "APPROVED" : "REJECTED";
+              String found = brought.get(job.value());
+              if (decisions.size() > 1 || !expected.equals(found)) {
+                wrong.add(job + " was told " + decisions + " and has " + found);
+              }
+            });
+    return new Finding("a question is decided once", ledger.decisions().size(), wrong);
   }
 
   /** In all tables, and in what the processes printed. */

@@ -4,6 +4,7 @@ import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.Unique;
+import dev.holdfast.model.wait.Decision;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -21,6 +22,7 @@ public final class Ledger {
   private final Map<JobId, String> acknowledged = new HashMap<>();
   private final Set<JobId> unanswered = new HashSet<>();
   private final Map<String, List<Held>> uniqueKeys = new TreeMap<>();
+  private final Map<JobId, List<Decision>> decisions = new HashMap<>();
   private final List<Cancellation> cancels = new ArrayList<>();
 
   public synchronized void acknowledged(Job job) {
@@ -56,6 +58,18 @@ public final class Ledger {
 
   public synchronized void cancelled(Cancellation answer) {
     cancels.add(answer);
+  }
+
+  /** A decision was accepted. */
+  public synchronized void decided(JobId job, Decision decision) {
+    decisions.computeIfAbsent(job, key -> new ArrayList<>()).add(decision);
+  }
+
+  /** What was accepted, by job. */
+  public synchronized Map<JobId, List<Decision>> decisions() {
+    Map<JobId, List<Decision>> copy = new HashMap<>();
+    decisions.forEach((job, all) -> copy.put(job, List.copyOf(all)));
+    return copy;
   }
 
   public synchronized Set<JobId> acknowledged() {

@@ -39,6 +39,7 @@ public final class Load {
   private final Ledger ledger;
   private final Random random;
   private final Waits waits;
+  private final Chains chains;
   private final int most;
   private final int perSecond;
   private final LongSupplier waiting;
@@ -69,7 +70,8 @@ public final class Load {
     this.holdfast = holdfast;
     this.ledger = ledger;
     this.random = new Random(seed);
-    this.waits = new Waits(holdfast, new Random(seed));
+    this.waits = new Waits(holdfast, ledger, new Random(seed));
+    this.chains = new Chains(holdfast, new Random(seed));
     this.most = most;
     this.perSecond = perSecond;
     this.waiting = waiting;
@@ -92,7 +94,7 @@ public final class Load {
     while (!stopped && produced < most) {
       double due = (System.nanoTime() - start) / 1e9 * perSecond;
       if (produced > due || waits() >= backlog) {
-        waits.answerSome();
+        answerSome();
         pause(50);
         continue;
       }
@@ -106,11 +108,16 @@ public final class Load {
       }
       produced += jobs.size();
       waits.enqueued(jobs);
-      waits.answerSome();
+      answerSome();
       if (random.nextInt(3) == 0) {
         cancelOne();
       }
     }
+  }
+
+  private void answerSome() {
+    waits.answerSome();
+    chains.signalSome();
   }
 
   private long waits() {
@@ -132,8 +139,14 @@ public final class Load {
   }
 
   private Job sort(int roll) {
-    if (roll < 45) {
+    if (roll < 42) {
       return Job.of("plain", quick());
+    } else if (roll < 43) {
+      return Job.of(StartedJobs.ANY, new ChaosKinds.Work(random.nextInt(1_000), 0));
+    } else if (roll < 44) {
+      return Job.of(StartedJobs.FAIL_FAST, new ChaosKinds.Work(random.nextInt(1_000), 0));
+    } else if (roll < 45) {
+      return chains.next();
     } else if (roll < 50) {
       return Job.of("flaky", new ChaosKinds.Work(5, 1 + random.nextInt(2)));
     } else if (roll < 62) {

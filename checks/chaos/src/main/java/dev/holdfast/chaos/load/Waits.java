@@ -36,6 +36,7 @@ final class Waits {
   private static final int NEVER = 1_000;
 
   private final Holdfast holdfast;
+  private final Ledger ledger;
   private final Random random;
   private final Deque<Asked> open = new ArrayDeque<>();
 
@@ -43,14 +44,16 @@ final class Waits {
     final JobId job;
     int signals;
     int tries;
+    boolean decided;
 
     Asked(JobId job) {
       this.job = job;
     }
   }
 
-  Waits(Holdfast holdfast, Random random) {
+  Waits(Holdfast holdfast, Ledger ledger, Random random) {
     this.holdfast = holdfast;
+    this.ledger = ledger;
     this.random = random;
   }
 
@@ -121,7 +124,14 @@ final class Waits {
       return answer == SignalToJob.Answer.ALREADY_TERMINAL;
     }
     Decision decision = new Decision(random.nextBoolean(), "chaos", "");
-    return holdfast.jobs().decide(asked.job, QUESTION, decision, Role.OPERATOR, Tenant.ANY)
-        == Decision.Answer.ACCEPTED;
+    Decision.Answer answer =
+        holdfast.jobs().decide(asked.job, QUESTION, decision, Role.OPERATOR, Tenant.ANY);
+    if (answer == Decision.Answer.ACCEPTED) {
+      ledger.decided(asked.job, decision);
+    }
+    // Each is decided a second time.
+    boolean again = asked.decided;
+    asked.decided |= answer == Decision.Answer.ACCEPTED;
+    return again;
   }
 }

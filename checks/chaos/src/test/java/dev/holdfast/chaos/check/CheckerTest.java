@@ -10,6 +10,7 @@ import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
+import dev.holdfast.model.wait.Decision;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.util.List;
@@ -27,6 +28,14 @@ class CheckerTest {
           + " started_event_number = 2, event_count = 3, ";
   private static final String STEPS = "INSERT INTO chaos.done (job_id, step_id, step_index) VALUES";
 
+  /** Makes another job of the run of one. */
+  private static final String ANOTHER =
+      "CREATE FUNCTION chaos.%s RETURNS void LANGUAGE sql AS $f$ INSERT INTO holdfast.job (id,"
+          + " run_id, run_key, queue, tenant, workspace, created_at, run_at, priority, max_attempts, max_crashes, kind,"
+          + " state, payload, finished_at, parent_id, started_as, unique_key) SELECT"
+          + " gen_random_uuid(), j.run_id, j.run_key, j.queue, j.tenant, j.workspace, now(), now(), 5, 1, 1,"
+          + " %s FROM holdfast.job j WHERE j.id = %s $f$;";
+
   private static EmptyRun run;
   private static Database database;
   private static Holdfast holdfast;
@@ -37,6 +46,14 @@ class CheckerTest {
     database = run.database();
     database.execute(
         "INSERT INTO chaos.workspace VALUES ('abc');"
+            + ANOTHER.formatted(
+                "child(parent uuid, what text, how text)",
+                "what, how, j.payload, CASE WHEN how <> 'PENDING' THEN now() END, j.id, 'kids', NULL",
+                "parent")
+            + ANOTHER.formatted(
+                "turn(of uuid, has jsonb, key text)",
+                "j.kind, 'SUCCEEDED', has, now() + interval '1 minute', NULL, NULL, key",
+                "of")
             + "CREATE VIEW chaos.done AS SELECT * FROM holdfast.step;"
             + "ALTER VIEW chaos.done ALTER state SET DEFAULT 'DONE';"
             + "ALTER VIEW chaos.done ALTER attempt SET DEFAULT 1;"
@@ -98,6 +115,19 @@ class CheckerTest {
       a signal that is taken is what its wait has brought | waiting | INSERT INTO holdfast.signal (job_id, number, name, payload, sent_by, sent_at, taken_by) VALUES ($, 9, 'go', '1', '', now(), 'one')
       a job that sleeps is not woken early | waiting | UPDATE holdfast.job SET payload = '{"millis":500}' WHERE id = $; INSERT INTO holdfast.step (job_id, step_id, step_index, state, attempt, job_attempt, started_at, finished_at) VALUES ($, 'nap', 1, 'DONE', 1, 1, now(), now())
       a wait for jobs ends after all of them, and each was started once | waiting | UPDATE holdfast.job SET END attempt = 1, result = '{"attempt":1,"joined":2}' WHERE id = $
+      a wait is over once | waiting | INSERT INTO holdfast.event VALUES ($, 9, 'resumed', 1, now(), '{"waitId":"ok"}'), ($, 10, 'resumed', 2, now(), '{"waitId":"ok"}')
+      a wait for any job ends with a job that has ended | choosing | UPDATE holdfast.job SET END attempt = 1, result = '{"attempt":1}' WHERE id = $; STEPS ($, 'first', 1)
+      a wait for any job ends with a job that has ended | choosing | UPDATE holdfast.job SET END attempt = 1, result = '{"attempt":1,"first":"x","state":"SUCCEEDED"}' WHERE id = $; SELECT chaos.child($, 'plain', 'SUCCEEDED'); INSERT INTO chaos.done (job_id, step_id, step_index, finished_at, ended) SELECT $, 'first', 1, now() + interval '1 minute', jsonb_build_object('job', c.id) FROM holdfast.job c WHERE c.parent_id = $
+      a job that fails ends the wait for it, and the others are cancelled | daring | UPDATE holdfast.job SET END attempt = 1, result = '{"attempt":1,"failed":"none"}' WHERE id = $; SELECT chaos.child($, 'doomed', 'FAILED')
+      a job that fails ends the wait for it, and the others are cancelled | daring | UPDATE holdfast.job SET END attempt = 1, result = '{"attempt":1,"failed":"none"}' WHERE id = $; SELECT chaos.child($, 'plain', 'PENDING')
+      a chain of jobs has each turn once, and none is missing | chain | UPDATE holdfast.job SET END attempt = 1, payload = '{"number":1,"sum":0}' WHERE id = $
+      a chain of jobs has each turn once, and none is missing | chain | UPDATE holdfast.job SET END attempt = 1, payload = '{"number":1,"sum":0}' WHERE id = $; SELECT chaos.turn($, '{"number":2,"sum":1}', 'key'); SELECT chaos.turn($, '{"number":2,"sum":1}', 'key')
+      a chain of jobs has each turn once, and none is missing | chain | UPDATE holdfast.job SET END attempt = 1, payload = '{"number":4,"sum":6}' WHERE id = $; SELECT chaos.turn($, '{"number":5,"sum":10}', 'key')
+      what a turn of a chain has is handed on to the next | chain | UPDATE holdfast.job SET payload = '{"number":3,"sum":3}' WHERE id = $
+      what a turn of a chain has is handed on to the next | chain | UPDATE holdfast.job SET payload = '{"number":2,"sum":1}', unique_key = 'key', started_at = now() WHERE id = $; SELECT chaos.turn($, '{"number":1,"sum":0}', 'key')
+      what a turn of a chain has is handed on to the next | chain | UPDATE holdfast.job SET payload = '{"number":2,"sum":1}', unique_key = 'other' WHERE id = $; SELECT chaos.turn($, '{"number":1,"sum":0}', 'key')
+      what a turn of a chain has is handed on to the next | chain | UPDATE holdfast.job SET payload = '{"number":2,"sum":2}', unique_key = 'key' WHERE id = $; SELECT chaos.turn($, '{"number":1,"sum":0}', 'key')
+      a signal to a chain of jobs goes on with it | chain | UPDATE holdfast.job SET END attempt = 1, payload = '{"number":1,"sum":0}' WHERE id = $; INSERT INTO holdfast.signal (job_id, number, name, payload, sent_by, sent_at) VALUES ($, 9, 'go', '1', '', now())
       a job that has ended waits for nothing | waiting | UPDATE holdfast.job SET END attempt = 1, wait_sort = 'SLEEP' WHERE id = $
       no write is refused to the attempt that holds the job | plain | UPDATE holdfast.job SET END attempt = 2 WHERE id = $; INSERT INTO chaos.refused VALUES ($, 1), ($, 2)
       a workspace has the change of each step once | workspace | UPDATE holdfast.job SET END attempt = 1, result = '{"tree":"abc"}' WHERE id = $; STEPS ($, 'one', 1), ($, 'two', 2)
@@ -120,7 +150,10 @@ class CheckerTest {
 
   private static void execute(String statement, JobId job) throws Exception {
     database.execute(
-        statement.replace("END", END).replace("STEPS", STEPS).replace("$", "'" + job + "'"));
+        statement
+            .replace("SET END", "SET " + END)
+            .replace("STEPS", STEPS)
+            .replace("$", "'" + job + "'"));
   }
 
   @Test
@@ -237,6 +270,22 @@ class CheckerTest {
         .doesNotContain(lost.id().toString());
     ledger.acknowledged(Job.of("plain").id(stranger));
     assertThat(checker(ledger).unasked().violations()).doesNotContain(stranger.toString());
+  }
+
+  @Test
+  void a_question_that_is_decided_twice_or_otherwise_than_its_wait_has_it_is_found()
+      throws Exception {
+    JobId job = enqueue("waiting");
+    Ledger ledger = new Ledger();
+    ledger.decided(job, new Decision(true, "one", ""));
+    assertThat(checker(ledger).decisions().violations()).hasSize(1);
+    execute(
+        "INSERT INTO chaos.done (job_id, step_id, step_index, ended) VALUES ($, 'ok', 1,"
+            + " '{\"sort\":\"APPROVAL\",\"outcome\":\"APPROVED\",\"by\":\"one\"}')",
+        job);
+    assertThat(checker(ledger).decisions().holds()).isTrue();
+    ledger.decided(job, new Decision(true, "two", ""));
+    assertThat(checker(ledger).decisions().violations()).hasSize(1);
   }
 
   @Test
