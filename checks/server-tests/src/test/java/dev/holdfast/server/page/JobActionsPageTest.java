@@ -123,6 +123,21 @@ class JobActionsPageTest extends PageFixture {
   }
 
   @Test
+  void the_list_says_what_a_job_waits_for_and_no_longer_once_it_has_come() {
+    JobId job = holdfast.enqueue(Job.of("onboard").queue(QUEUE)).id();
+    open("#/jobs");
+    browser.awaitText("pending");
+    suspend(1, new Wait.ForSignal("contract", "contract", Duration.ofDays(2)));
+    // The stream says that it waits, and the list is read again for what.
+    browser.awaitText("waits for the signal 'contract' until");
+    holdfast.signal(job, "contract", 17);
+    browser.awaitNoText("waits for the signal");
+    Question question = Question.of("Raise <b>the limit</b>?");
+    suspend(2, new Wait.ForApproval("limit", question));
+    browser.awaitText("waits for a decision of role operator on 'limit': Raise <b>the limit</b>?");
+  }
+
+  @Test
   void a_job_that_succeeded_is_not_headed_by_the_failure_before() {
     enqueued();
     JsonNode task = leased();

@@ -10,6 +10,7 @@ import { ago, badge, cut, empty, failureNote, jobLink, long, none, payloadNote, 
 import { fromFilter, isContent, statesOf, suggestions, termOf, without, withTerm } from './search.js';
 import { get, query } from './server.js';
 import { STATES } from './states.js';
+import { waitNote } from './waits.js';
 
 const PAGE = 50;
 const MOST_FACETS = 12;
@@ -303,6 +304,7 @@ class Jobs extends View {
 
   /** Why it is as it is; a failure on the way to success is on the job's own page. */
   #note(job) {
+    if (job.state === 'WAITING' && job.waitsFor) return waitNote(job.waitsFor);
     if (job.state === 'CANCELLED' && job.cancelReason) return long(`cancelled: ${job.cancelReason}`);
     if (job.failure && job.state !== 'SUCCEEDED') return failureNote(job.failure);
     return job.failureCode && job.state !== 'SUCCEEDED' ? cut(job.failureCode) : payloadNote(job.payload);

@@ -79,6 +79,24 @@ function what(view, open) {
   }
 }
 
+/** The same in a few words. */
+export function waitText(open) {
+  switch (open.sort) {
+    case 'SIGNAL':
+      return `the signal '${open.signal}'`;
+    case 'APPROVAL':
+      return `a decision of role ${open.question.role.toLowerCase()} on '${open.id}': ${open.question.text}`;
+    case 'CHILDREN':
+      return `jobs that it has started as ${open.started.join(', ')}`;
+    default:
+      return `a time ('${open.id}')`;
+  }
+}
+
+/** In a list of jobs. */
+export const waitNote = (open) =>
+  html`<span class="cut long" title=${clipped(waitText(open), 600)}>waits for ${clipped(waitText(open), 300)}${open.until ? html` until ${time(open.until)}` : nothing}</span>`;
+
 /** Of a job that waits for jobs it depends on, these are drawn instead. */
 export function waitsFor(view) {
   const open = view.job.waitsFor;
