@@ -23,9 +23,10 @@ import picocli.CommandLine.Option;
     description = "Measure Holdfast beside its peers and plain SQL on one PostgreSQL.",
     footer = {
       "",
-      "Trials: single bulk drain drain-1ms pickup flow cold, steps, waits, wake-up, and of Holdfast alone:",
-      "finished snapshot heartbeat recovery processes memory keys page; only by --only:",
-      "paint (with Chromium)",
+      "Trials: single bulk drain drain-1ms pickup flow cold, steps, waits, and of Holdfast alone:",
+      "wake-up finished snapshot heartbeat recovery processes memory keys page first-minutes",
+      "restart; only by --only:",
+      "paint (with Chromium), sleepers",
       "",
       "Queues: plain db-scheduler jobrunr, graphile-worker graphile-batched pg-boss (with npm),",
       "river (with go), dbos (steps waits); graphile-batched-3 has three runners, pg-boss-8",
@@ -63,6 +64,12 @@ public final class Bench implements Callable<Integer> {
       paramLabel = "N",
       description = "how long the first minutes of a database are (default: 5)")
   int minutes = 5;
+
+  @Option(
+      names = "--sleepers",
+      paramLabel = "N",
+      description = "jobs that sleep in that trial (default: 1000000)")
+  int sleepers = 1_000_000;
 
   @Option(names = "--only", split = ",", paramLabel = "TRIAL", description = "these trials")
   @Nullable List<String> only;
@@ -192,8 +199,9 @@ public final class Bench implements Callable<Integer> {
       own.putAll(new AgeTrials(server, minutes).all());
       own.putAll(new HttpTrials(holdfast, meter).all());
       own.putAll(new PageTrials(holdfast, filled).all());
-      if (only != null) { // needs Chromium
+      if (only != null) { // need Chromium, or minutes and gigabytes
         own.putAll(new PaintTrials(holdfast, filled).all());
+        own.putAll(new SleeperTrials(holdfast, meter, jobs, sleepers).all());
       }
       own.putAll(new HealTrials().all());
       for (Map.Entry<String, Callable<List<Sample>>> trial : own.entrySet()) {
