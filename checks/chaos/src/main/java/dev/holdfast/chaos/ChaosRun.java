@@ -273,6 +273,7 @@ public final class ChaosRun {
       progress.accept("faults are over; waiting for the last jobs");
       checks.admin().pauseSchedule(Load.TICK);
       awaitEnd(database);
+      load.stopAnswering();
       findings.add(live.stop(database));
       findings.addAll(disruption.findings());
       findings.add(

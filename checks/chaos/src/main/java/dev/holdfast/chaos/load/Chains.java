@@ -70,14 +70,14 @@ public final class Chains {
   }
 
   /** The first turn of another chain. */
-  Job next() {
+  synchronized Job next() {
     String key = "chain-" + made++;
     open.add(new Open(key, 0));
     return Job.of(KIND, new Turn(0, 0)).uniqueKey(key);
   }
 
   /** Sends signals to some of them, whatever turn they are in. */
-  void signalSome() {
+  synchronized void signalSome() {
     for (int i = 0; i < AT_ONCE && !open.isEmpty(); i++) {
       Open next = open.remove();
       if (random.nextInt(4) == 0) {

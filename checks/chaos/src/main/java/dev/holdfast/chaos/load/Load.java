@@ -47,7 +47,10 @@ public final class Load {
   private final @Nullable WorkspaceJobs workspaces;
   private final List<JobId> recent = new ArrayList<>();
   private final Thread thread = Thread.ofPlatform().daemon().name("load").unstarted(this::run);
+  private final Thread answering =
+      Thread.ofPlatform().daemon().name("answers").unstarted(this::answer);
   private volatile boolean stopped;
+  private volatile boolean answered;
   private int produced;
 
   /**
@@ -86,7 +89,17 @@ public final class Load {
 
   public Load start() {
     thread.start();
+    answering.start();
     return this;
+  }
+
+  /** Beside the load, and after it: a job may stand in its queue until the last. */
+  private void answer() {
+    while (!answered) {
+      waits.answerSome();
+      chains.signalSome();
+      pause(50);
+    }
   }
 
   private void run() {
@@ -94,7 +107,6 @@ public final class Load {
     while (!stopped && produced < most) {
       double due = (System.nanoTime() - start) / 1e9 * perSecond;
       if (produced > due || waits() >= backlog) {
-        answerSome();
         pause(50);
         continue;
       }
@@ -108,16 +120,10 @@ public final class Load {
       }
       produced += jobs.size();
       waits.enqueued(jobs);
-      answerSome();
       if (random.nextInt(3) == 0) {
         cancelOne();
       }
     }
-  }
-
-  private void answerSome() {
-    waits.answerSome();
-    chains.signalSome();
   }
 
   private long waits() {
@@ -139,9 +145,9 @@ public final class Load {
   }
 
   private Job sort(int roll) {
-    if (roll < 42) {
+    if (roll < 40) {
       return Job.of("plain", quick());
-    } else if (roll < 43) {
+    } else if (roll < 42) {
       return Job.of(StartedJobs.ANY, new ChaosKinds.Work(random.nextInt(1_000), 0));
     } else if (roll < 44) {
       return Job.of(StartedJobs.FAIL_FAST, new ChaosKinds.Work(random.nextInt(1_000), 0));
@@ -154,13 +160,13 @@ public final class Load {
     } else if (roll < 72) {
       // Slow, so that a process that is frozen holds several, and costs nothing meanwhile.
       return Job.of("stubborn", new ChaosKinds.Work(2_500, 0));
-    } else if (roll < 73) {
+    } else if (roll < 74) {
       return Job.of(Waits.KIND, new ChaosKinds.Work(random.nextInt(3_000), 0));
-    } else if (roll < 75) {
+    } else if (roll < 76) {
       return Job.of("steps", new ChaosKinds.Work(30, 0));
-    } else if (roll < 77) {
-      return Job.of("artifact", quick());
     } else if (roll < 78) {
+      return Job.of("artifact", quick());
+    } else if (roll < 79) {
       return Job.of("leaky", quick());
     } else if (roll < 83) {
       return Job.of("plain", quick()).delay(Duration.ofMillis(random.nextInt(3_000)));
@@ -231,9 +237,19 @@ public final class Load {
     LockSupport.parkNanos(Duration.ofMillis(millis).toNanos());
   }
 
-  /** Waits until the last jobs are acknowledged. */
+  /** Waits until the last jobs are acknowledged. What jobs ask is answered further on. */
   public void stop() {
     stopped = true;
+    join(thread);
+  }
+
+  /** All jobs have ended. */
+  public void stopAnswering() {
+    answered = true;
+    join(answering);
+  }
+
+  private static void join(Thread thread) {
     try {
       thread.join();
     } catch (InterruptedException e) {

@@ -32,7 +32,13 @@ final class Waits {
   private static final Duration ANSWERED_WITHIN = Duration.ofSeconds(8);
 
   private static final int AT_ONCE = 20;
-  private static final int TRIES = 40;
+
+  /** Of so many one is left alone: what it asks nobody answers. */
+  private static final int IGNORED = 5;
+
+  /** By then a job has asked all, or nobody has run it for a long time. */
+  private static final Duration GIVEN_UP_AFTER = Duration.ofMinutes(10);
+
   private static final int NEVER = 1_000;
 
   private final Holdfast holdfast;
@@ -42,8 +48,8 @@ final class Waits {
 
   private static final class Asked {
     final JobId job;
+    final long until = System.nanoTime() + GIVEN_UP_AFTER.toNanos();
     int signals;
-    int tries;
     boolean decided;
 
     Asked(JobId job) {
@@ -90,9 +96,9 @@ final class Waits {
 
   // ---- who answers
 
-  void enqueued(List<Job> jobs) {
+  synchronized void enqueued(List<Job> jobs) {
     jobs.stream()
-        .filter(job -> job.kind().equals(KIND))
+        .filter(job -> job.kind().equals(KIND) && random.nextInt(IGNORED) > 0)
         .forEach(job -> open.add(new Asked(job.id())));
   }
 
@@ -100,11 +106,11 @@ final class Waits {
    * Sends a signal, or decides, for some of them. What is not answered is sent again, later: the
    * database is away.
    */
-  void answerSome() {
+  synchronized void answerSome() {
     for (int i = 0; i < AT_ONCE && !open.isEmpty(); i++) {
       Asked next = open.remove();
       try {
-        if (!isAnswered(next) && ++next.tries < TRIES) {
+        if (!isAnswered(next) && System.nanoTime() - next.until < 0) {
           open.add(next);
         }
       } catch (RuntimeException unanswered) {
