@@ -14,7 +14,9 @@ import dev.holdfast.model.value.Tenant;
 import dev.holdfast.queue.Parallel;
 import dev.holdfast.queue.QueueFixture;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -57,6 +59,30 @@ class RetentionTest extends QueueFixture {
     assertThat(queries.find(young)).isPresent();
     assertThat(db.count("SELECT count(*) FROM holdfast.job")).isEqualTo(3);
     assertThat(maintenance.retain(state, DAY)).isZero();
+  }
+
+  @Test
+  void jobs_that_have_not_ended_are_not_read() throws SQLException {
+    queue.enqueue(jobs(3_000));
+    db.sql("VACUUM (ANALYZE) holdfast.job");
+    try (Connection connection = db.connection()) {
+      long before = readBySequentialScans(connection);
+      assertThat(Retention.delete(connection, JobState.SUCCEEDED, DAY, 1_000)).isZero();
+      assertThat(readBySequentialScans(connection) - before).isLessThan(3_000);
+    }
+  }
+
+  /** This session's part is counted at once. */
+  private static long readBySequentialScans(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("SELECT pg_stat_force_next_flush()");
+      try (ResultSet read =
+          statement.executeQuery(
+              "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'job'")) {
+        read.next();
+        return read.getLong(1);
+      }
+    }
   }
 
   @ParameterizedTest

@@ -124,7 +124,8 @@ public final class Search {
         || any
         || filter.run() != null
         || filter.parent() != null
-        || filter.tag() != null;
+        || filter.tag() != null
+        || filter.waits() != null;
   }
 
   /** The last that was walked over; null when there are not so many. */
