@@ -29,8 +29,8 @@ import picocli.CommandLine.Option;
       "paint (with Chromium), sleepers",
       "",
       "Queues: plain db-scheduler jobrunr, graphile-worker graphile-batched pg-boss (with npm),",
-      "river (with go), dbos (steps waits); graphile-batched-3 has three runners, pg-boss-8",
-      "eight that fetch"
+      "river (with go), dbos (steps waits), restate (waits, with npm); graphile-batched-3 has three",
+      "runners, pg-boss-8 eight that fetch"
     })
 public final class Bench implements Callable<Integer> {
   @Option(names = "--rounds", paramLabel = "N", description = "how often each is run (default: 3)")
@@ -185,7 +185,7 @@ public final class Bench implements Callable<Integer> {
         steps(new StepTrials(meter, holdfast), holdfast, server);
       }
       if (wants("waits")) {
-        waits(holdfast, server);
+        waits(holdfast, peers, server);
       }
       if (wants("wake-up")) {
         HoldfastWaits own = new HoldfastWaits(holdfast);
@@ -262,13 +262,17 @@ public final class Bench implements Callable<Integer> {
     }
   }
 
-  private void waits(HoldfastContender holdfast, Target server) throws Exception {
+  private void waits(HoldfastContender holdfast, Peers peers, Target server) throws Exception {
     List<WaitTrials.Waiting> all = new ArrayList<>();
     HoldfastWaits own = new HoldfastWaits(holdfast);
     all.add(own);
     try {
       if (wantsQueue("dbos")) {
         all.add(new DbosWaits(server.fresh("holdfast_bench_dbos_waits")));
+      }
+      Peer restate = wantsQueue(RestateWaits.NAME) ? peers.restate() : null;
+      if (restate != null) {
+        all.add(new RestateWaits(restate));
       }
       for (WaitTrials.Waiting waiting : all) {
         waiting.start();

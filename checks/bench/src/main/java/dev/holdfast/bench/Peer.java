@@ -105,7 +105,8 @@ final class Peer implements Contender {
     answers.values().forEach(each -> each.completeExceptionally(new IOException(name + " ended")));
   }
 
-  private JsonNode ask(String operation, Map<String, Object> parameters) {
+  /** The answer to a request, which the process gives once it is done. */
+  JsonNode ask(String operation, Map<String, Object> parameters) {
     long id = ids.incrementAndGet();
     CompletableFuture<JsonNode> answer = new CompletableFuture<>();
     answers.put(id, answer);

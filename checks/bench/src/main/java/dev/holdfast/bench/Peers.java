@@ -49,8 +49,7 @@ final class Peers {
                 .toList();
     if (!node.isEmpty()) {
       Path folder = copy("node", "package.json", "peer.mjs");
-      if (run(
-          folder, "npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--silent")) {
+      if (install(folder)) {
         for (String name : node) {
           add(peers, name, List.of(node(folder), "peer.mjs", name), folder);
         }
@@ -67,6 +66,23 @@ final class Peers {
       }
     }
     return peers;
+  }
+
+  /** Restate, whose server is one of its packages; null where it cannot be had. */
+  @Nullable Peer restate() throws Exception {
+    Path folder = copy(RestateWaits.NAME, "package.json", "peer.mjs");
+    if (install(folder)) {
+      List<Contender> started = new ArrayList<>();
+      add(started, RestateWaits.NAME, List.of(node(folder), "peer.mjs"), folder);
+      return started.isEmpty() ? null : (Peer) started.getFirst();
+    }
+    leftOut.add(RestateWaits.NAME);
+    return null;
+  }
+
+  private static boolean install(Path folder) throws InterruptedException {
+    return run(
+        folder, "npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--silent");
   }
 
   /** What could not be installed or started. */

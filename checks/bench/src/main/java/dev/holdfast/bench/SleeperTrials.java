@@ -28,6 +28,15 @@ final class SleeperTrials {
   private static final Duration LEASE = Duration.ofMinutes(10);
   private static final Duration LONG = Duration.ofDays(30);
 
+  // By indexes: sleeping jobs are not read.
+  private static final String LEFT =
+      """
+      SELECT (SELECT count(*) FROM (SELECT FROM holdfast.job WHERE queue = 'default' AND priority = 5
+                 AND state = 'PENDING' AND concurrency_key IS NULL AND NOT isolated LIMIT 1) AS p)
+           + (SELECT count(*) FROM (SELECT FROM holdfast.job WHERE queue = 'default'
+                 AND state = 'RUNNING' LIMIT 1) AS r)
+      """;
+
   /** What differs from one sleeping job to another. */
   private static final String OWN =
       "ARRAY['id', 'run_id', 'created_at', 'run_at', 'started_at', 'wake_at', 'wait']";
@@ -224,10 +233,11 @@ final class SleeperTrials {
       }
       Meter.Reading used = meter.read(holdfast).since(start);
       samples.add(of(each.getKey() + ", " + beside, "ms", used.seconds() * 1e3 / TIMES));
-      samples.add(of(each.getKey() + ", server", "cpu ms", used.server() * 1e3 / TIMES));
+      samples.add(
+          of(each.getKey() + ", " + beside + ", server", "cpu ms", used.server() * 1e3 / TIMES));
     }
     for (int round = 0; round < 3; round++) {
-      samples.add(of("drain, " + beside, "jobs/s", drained()));
+      samples.add(drained(beside));
     }
     return samples;
   }
@@ -238,17 +248,17 @@ final class SleeperTrials {
 
   private static void call(@Nullable Object unused) {}
 
-  private double drained() throws Exception {
+  private Sample drained(String beside) throws Exception {
     holdfast.enqueue(0, jobs);
     Trials.Once once = new Trials.Once(jobs);
     Meter.Reading start = meter.read(holdfast);
     AutoCloseable worker = holdfast.work(Trials.CONCURRENCY, 0, once::ran);
     try {
       once.await();
-      while (!holdfast.isEmpty()) {
-        Trials.sleep(2);
+      while (holdfast.target().count(LEFT) > 0) {
+        Trials.sleep(20);
       }
-      return jobs / meter.read(holdfast).since(start).seconds();
+      return Sample.rate("drain, " + beside, "holdfast", jobs, meter.read(holdfast).since(start));
     } finally {
       worker.close();
       once.verify();
