@@ -15,6 +15,8 @@ class Candidate:
     command: list[str]
     skipped: frozenset[str] = frozenset()
     """Scenarios of features that it does not have."""
+    waits: bool = True
+    """Whether its handlers can wait: it offers the kind ``script``."""
     growth_mb: float = 48.0
     """By how much its memory may grow once it is warm, besides a tenth: collectors are lazy."""
     faulty: bool = False
@@ -32,7 +34,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--libraries",
         action="store_true",
-        help="the worker programs of the Java, Python and TypeScript libraries",
+        help="the worker programs of the Java, Python, TypeScript and Go libraries",
+    )
+    parser.add_argument(
+        "--no-waits",
+        action="store_true",
+        help="the worker programs that are given here have no handlers that wait",
     )
     parser.add_argument("command", nargs="*", help="the worker program and its arguments")
 
@@ -41,8 +48,9 @@ def candidates(given: argparse.Namespace) -> list[Candidate]:
     """Raises ValueError when there is none, or when a worker is not NAME=COMMAND."""
     from .libraries import libraries  # which needs this module
 
-    found = [Candidate("", given.command)] if given.command else []
-    found += [_named(text) for text in given.worker]
+    waits = not given.no_waits
+    found = [Candidate("", given.command, waits=waits)] if given.command else []
+    found += [_named(text, waits) for text in given.worker]
     if given.libraries:
         found += libraries()
     if not found:
@@ -50,8 +58,8 @@ def candidates(given: argparse.Namespace) -> list[Candidate]:
     return found
 
 
-def _named(text: str) -> Candidate:
+def _named(text: str, waits: bool) -> Candidate:
     name, is_there, command = text.partition("=")
     if not name or not is_there or not command.strip():
         raise ValueError(f"{text!r}: name a worker as in --worker 'go=./my-worker --flag'")
-    return Candidate(name, shlex.split(command))
+    return Candidate(name, shlex.split(command), waits=waits)

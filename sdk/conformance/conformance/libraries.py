@@ -12,12 +12,14 @@ from .program import REPOSITORY
 WORKERS = REPOSITORY / "sdk/conformance/workers"
 TOOLS_MISSING = 7
 # Java's workers lease their jobs and take no pushed ones.
-PUSH = frozenset({"push", "push-duplicate", "push-lease-lost", "push-token-renewed"})
+PUSH = frozenset(
+    {"push", "push-duplicate", "push-lease-lost", "push-token-renewed", "push-waits"}
+)
 
 
 def libraries() -> list[Candidate]:
-    """Java, Python and TypeScript; what cannot be had is said and left out."""
-    return [*_java(), _python(), *_typescript()]
+    """Java, Python, TypeScript and Go; what cannot be had is said and left out."""
+    return [*_java(), _python(), *_typescript(), *_go()]
 
 
 def faulty() -> Candidate:
@@ -31,7 +33,7 @@ def plain() -> Candidate:
 
 def batch() -> Candidate:
     """The worker that docs/guides/new-language.md describes; it takes no pushed tasks."""
-    return Candidate("batch", [sys.executable, str(WORKERS / "batch_worker.py")], PUSH)
+    return Candidate("batch", [sys.executable, str(WORKERS / "batch_worker.py")], PUSH, False)
 
 
 def _java() -> list[Candidate]:
@@ -46,13 +48,28 @@ def _java() -> list[Candidate]:
 def _python() -> Candidate:
     source = REPOSITORY / "sdk/python/src"
     command = ["env", f"PYTHONPATH={source}", sys.executable, str(WORKERS / "python_worker.py")]
-    return Candidate("python", command, growth_mb=8.0)  # it frees what it does not need at once
+    # It frees what it does not need at once.
+    return Candidate("python", command, waits=False, growth_mb=8.0)
 
 
 def _typescript() -> list[Candidate]:
     folder = REPOSITORY / "sdk/typescript"
+    if not _built("typescript"):
+        return []
+    program = folder / "target/consumer/out/tests/conformance-worker.js"
+    return [Candidate("typescript", ["node", str(program)], waits=False)]
+
+
+def _go() -> list[Candidate]:
+    if not _built("go"):
+        return []
+    return [Candidate("go", [str(REPOSITORY / "sdk/go/target/conformance")], growth_mb=16.0)]
+
+
+def _built(language: str) -> bool:
+    """Whether its library could be built; what is missing is said."""
     build = subprocess.run(
-        [str(folder / "test"), "--build"],
+        [str(REPOSITORY / "sdk" / language / "test"), "--build"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -60,9 +77,8 @@ def _typescript() -> list[Candidate]:
         env=os.environ,
     )
     if build.returncode == TOOLS_MISSING:
-        print(f"typescript is left out: {build.stdout.strip().splitlines()[-1]}", flush=True)
-        return []
+        print(f"{language} is left out: {build.stdout.strip().splitlines()[-1]}", flush=True)
+        return False
     if build.returncode != 0:
-        raise RuntimeError(f"the TypeScript library cannot be built:\n{build.stdout}")
-    program = folder / "target/consumer/out/tests/conformance-worker.js"
-    return [Candidate("typescript", ["node", str(program)])]
+        raise RuntimeError(f"sdk/{language} cannot be built:\n{build.stdout}")
+    return True

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from . import basics, libraries, network, pushed, stopping
+from . import basics, libraries, network, pushed, stopping, waiting
 from .candidate import Candidate, add_options, candidates
 from .plane import ControlPlane
 from .registry import SCENARIOS, Scenario
-from .stage import Stage, Unfit
+from .stage import Peer, Stage, Unfit
 
-MODULES = (basics, stopping, network, pushed)
+MODULES = (basics, stopping, network, pushed, waiting)
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,14 @@ class Unit:
 
     candidate: Candidate
     scenarios: list[Scenario]
+    peers: list[Peer]
+    """Other programs that take over from it."""
 
     def run(self, plane: ControlPlane) -> list[Verdict]:
         first, is_shared = self.scenarios[0], len(self.scenarios) > 1
         fault = first.name if self.candidate.faulty else ""
         name = "shared" if is_shared else first.name
-        stage = Stage(plane, name, self.candidate.command, fault, is_shared)
+        stage = Stage(plane, name, self.candidate.command, fault, is_shared, self.peers)
         try:
             with ThreadPoolExecutor(len(self.scenarios)) as pool:
                 return list(
@@ -76,19 +78,32 @@ class Unit:
             stage.close()
 
 
-def units(candidate: Candidate, names: Sequence[str]) -> list[Unit]:
+def fits(candidate: Candidate, one: Scenario) -> bool:
+    return one.name not in candidate.skipped and (candidate.waits or not one.waits)
+
+
+def units(candidate: Candidate, names: Sequence[str], peers: list[Peer]) -> list[Unit]:
     """A faulty worker has one fault at a time, and shares nothing."""
-    chosen = [SCENARIOS[name] for name in names if name not in candidate.skipped]
+    chosen = [SCENARIOS[name] for name in names if fits(candidate, SCENARIOS[name])]
     shared = [one for one in chosen if one.shared and not candidate.faulty]
-    found = [Unit(candidate, [one]) for one in chosen if one not in shared]
-    return [Unit(candidate, shared), *found] if shared else found
+    found = [Unit(candidate, [one], peers) for one in chosen if one not in shared]
+    return [Unit(candidate, shared, peers), *found] if shared else found
+
+
+def peers_of(candidate: Candidate, all_: Sequence[Candidate]) -> list[Peer]:
+    """The plain worker, and the next one of the run that can wait; a faulty one has no other."""
+    found = [Peer(libraries.plain().command)]
+    able = [one for one in all_ if one.waits and not one.faulty and one.name != "plain"]
+    if candidate in able and len(able) > 1:
+        found.append(Peer(able[(able.index(candidate) + 1) % len(able)].command))
+    return found
 
 
 def run(
     plane: ControlPlane, candidates: Sequence[Candidate], names: Sequence[str], parallel: int
 ) -> list[Verdict]:
     """Those that restart the server come last, with one restart for the workers of all."""
-    all_ = [unit for each in candidates for unit in units(each, names)]
+    all_ = [unit for each in candidates for unit in units(each, names, peers_of(each, candidates))]
     together = [unit for unit in all_ if not unit.scenarios[0].alone]
     # What takes longest comes first: what has to wait, and what waits in vain.
     together.sort(

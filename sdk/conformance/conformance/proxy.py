@@ -58,6 +58,13 @@ class Exchange:
     def is_end(self) -> bool:
         return self.path.endswith("/completed") or self.path.endswith("/leases/settle")
 
+    @property
+    def is_wait(self) -> bool:
+        """Whether a handler asks to wait."""
+        return self.path.endswith("/leases/suspend") or (
+            "/v1/tasks/" in self.path and self.path.endswith("/wait")
+        )
+
     def forward(self) -> Response:
         """Ends the request to the server when the worker hangs up, as a real proxy does."""
         connection = http.client.HTTPConnection(*self.upstream, timeout=120)

@@ -20,6 +20,8 @@ class Scenario:
     """Whether it takes so long that it is begun before the others."""
     shared: bool
     """Whether one worker process can serve it and others of this sort at the same time."""
+    waits: bool
+    """Whether its handlers wait, which not every worker can."""
 
     @property
     def summary(self) -> str:
@@ -30,11 +32,15 @@ SCENARIOS: dict[str, Scenario] = {}
 
 
 def scenario(
-    alone: bool = False, quick: bool = False, first: bool = False, shared: bool = False
+    alone: bool = False,
+    quick: bool = False,
+    first: bool = False,
+    shared: bool = False,
+    waits: bool = False,
 ) -> Callable[[Callable[[Stage], None]], Callable[[Stage], None]]:
     def register(run: Callable[[Stage], None]) -> Callable[[Stage], None]:
         name = run.__name__.replace("_", "-")
-        SCENARIOS[name] = Scenario(name, run, alone, quick, first, shared)
+        SCENARIOS[name] = Scenario(name, run, alone, quick, first, shared, waits)
         return run
 
     return register

@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,14 @@ def _history(job: dict[str, Any]) -> str:
         for one in job["attempts"]
     ]
     return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A worker program, under test or beside one."""
+
+    command: list[str]
+    fault: str = ""
 
 
 class WorkerProgram:
@@ -70,15 +79,21 @@ class WorkerProgram:
 
 class Stage:
     def __init__(
-        self, plane: ControlPlane, name: str, command: list[str], fault: str, shared: bool = False
+        self,
+        plane: ControlPlane,
+        name: str,
+        command: list[str],
+        fault: str,
+        shared: bool = False,
+        peers: Sequence[Peer] = (),
     ) -> None:
         """``shared``: several scenarios work here at once, and have one worker program."""
         self.plane = plane
         self.timeout = TIMEOUT_WITH_FAULT if fault else TIMEOUT
         self.queue = f"{name}-{uuid.uuid4().hex[:6]}"[-48:]
         self.proxy = FaultProxy(("127.0.0.1", plane.port))
-        self._command = command
-        self._fault = fault
+        self._own = Peer(command, fault)
+        self._peers = peers
         self._folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=plane.folder))
         self._journal = self._folder / "journal"
         self._journal.touch()
@@ -94,9 +109,20 @@ class Stage:
         with self._lock:
             if self._shared and self._workers:
                 return self._workers[0]
-            return self._start(concurrency, shutdown_ms, push_port)
+            return self._start(self._own, concurrency, shutdown_ms, push_port)
 
-    def _start(self, concurrency: int, shutdown_ms: int, push_port: int | None) -> WorkerProgram:
+    def pairs(self) -> list[tuple[Peer, Peer]]:
+        """The program under test with each of its peers, in both orders."""
+        return [pair for one in self._peers for pair in ((self._own, one), (one, self._own))]
+
+    def program(self, one: Peer) -> WorkerProgram:
+        """A worker program of one of them."""
+        with self._lock:
+            return self._start(one, 4, 10_000, None)
+
+    def _start(
+        self, one: Peer, concurrency: int, shutdown_ms: int, push_port: int | None
+    ) -> WorkerProgram:
         env = {
             "CONFORMANCE_URL": self.proxy.url,
             "CONFORMANCE_KEY": self.plane.worker_key,
@@ -106,13 +132,13 @@ class Stage:
             "CONFORMANCE_WAIT_MS": "1000",
             "CONFORMANCE_SHUTDOWN_MS": str(shutdown_ms),
             "CONFORMANCE_JOURNAL": str(self._journal),
-            "CONFORMANCE_FAULT": self._fault,
+            "CONFORMANCE_FAULT": one.fault,
         }
         if push_port is not None:
             env |= {"CONFORMANCE_PUSH_PORT": str(push_port), "CONFORMANCE_PUSH_SECRET": SECRET}
         log = self._folder / f"worker-{len(self._workers) + 1}.log"
         with self.plane.starting:
-            worker = WorkerProgram(self._command, env, log)
+            worker = WorkerProgram(one.command, env, log)
             self._workers.append(worker)
             self.plane.workers.append(worker.process)
             self.until(

@@ -38,6 +38,18 @@ class Stopped(Exception):
     """The handler was told to stop."""
 
 
+class Suspended(Exception):
+    """The attempt has ended by a wait; a later one goes on."""
+
+
+class Continued(Exception):
+    """Another job goes on in place of this one."""
+
+    def __init__(self, payload: Any) -> None:
+        super().__init__("continued")
+        self.payload = payload
+
+
 class Failed(Exception):
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(error["message"])
@@ -174,6 +186,13 @@ class Task:
         threading.Thread(target=self.heartbeats, daemon=True).start()
         try:
             end: dict[str, Any] = {"outcome": "SUCCEEDED", "output": handle(self)}
+        except Suspended:
+            self.is_suspended()
+            return
+        except Continued as next_:
+            end = {"outcome": "CONTINUED", "payload": next_.payload}
+            if FAULT == "continues-as":
+                end = {"outcome": "SUCCEEDED"}
         except Stopped:
             if self.why == "gone":
                 return
@@ -187,6 +206,12 @@ class Task:
         if self.why == "gone" and FAULT != "lease-lost":
             return
         self.complete(end)
+
+    def is_suspended(self) -> None:
+        if FAULT == "cancel-while-waiting":
+            crash()
+        if FAULT == "children-of-one-place":
+            time.sleep(3_600)
 
     def complete(self, end: dict[str, Any]) -> None:
         if FAULT == "duplicates":
@@ -251,6 +276,8 @@ def handle(task: Task) -> Any:
         return "x" * int(payload["bytes"])
     if task.kind == "steps":
         return steps(task)
+    if task.kind == "script":
+        return Script(task).run()
     raise Failed({"category": "CONFIGURATION", "code": "NO_HANDLER", "message": task.kind})
 
 
@@ -275,6 +302,136 @@ def steps(task: Task) -> list[Any]:
         results.append({"step": name, "attempt": task.attempt})
         task.call(f"steps/{name}", said | {"state": "DONE", "result": results[-1]}, "PUT")
     return results
+
+
+REPEATS = ("signal-after-suspend", "killed-between-waits", "handed-over")
+REVERSES = ("children", "push-waits")
+
+
+class Script:
+    """A handler that waits: what it does is in its payload."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.children: dict[str, list[str]] = {}
+        self.suspended = False
+        listed = task.call("steps", None, "GET")["steps"]
+        self.known = {one["stepId"]: one for one in listed}
+
+    def run(self) -> Any:
+        ops = self.task.payload["do"]
+        careless = any(op["op"] == "careless" for op in ops)
+        results = []
+        for op in ops:
+            try:
+                results.append(self.do(op))
+            except Suspended:
+                if not careless:
+                    raise
+                results.append(None)
+        if self.suspended:
+            raise Suspended
+        return results
+
+    def do(self, op: dict[str, Any]) -> Any:
+        name = op["op"]
+        if self.suspended and FAULT == "wait-is-swallowed" and name == "step":
+            note(f"step:{op['id']}", self.task)
+        if self.suspended:
+            raise Suspended
+        if name == "step":
+            return self.step(op["id"])
+        if name == "sleep":
+            self.wait({"id": op["id"], "sort": "SLEEP", "withinMs": op["ms"]})
+        if name == "await":
+            return self.signal(op)
+        if name == "approve":
+            asked = {"id": op["id"], "sort": "APPROVAL", "question": {"text": op["text"]}}
+            end = self.wait(asked)["end"]
+            found = {"approved": end["outcome"] == "APPROVED", "by": end["by"]}
+            return found | ({} if FAULT == "approval" else {"comment": end["comment"]})
+        if name == "spawn":
+            self.start(op["id"], [{"kind": op["kind"], "payload": op["payload"]}])
+        if name == "map":
+            self.start(op["id"], [{"kind": "echo", "payload": one} for one in op["items"]])
+            ends = self.join(f"{op['id']}:join", [op["id"]], True)
+            return [one["result"] for one in ends][:: -1 if FAULT in REVERSES else 1]
+        if name == "join":
+            ends = self.join(op["id"], op["of"], not op.get("collect"))
+            return [one["state"] for one in ends]
+        if name == "pause" and self.task.attempt < op["until"]:
+            time.sleep(op["ms"] / 1000)
+        if name == "continueAs":
+            raise Continued(op["payload"])
+        return None
+
+    def step(self, id_: str) -> Any:
+        before = self.known.get(id_, {"state": "", "attempt": 0})
+        if before["state"] == "DONE" and FAULT not in REPEATS:
+            return before["checkpoint"]
+        index = before.get("stepIndex") or 1 + max(
+            (one["stepIndex"] for one in self.known.values()), default=0
+        )
+        said = {"stepIndex": index, "stepAttempt": before["attempt"] + 1}
+        self.task.call(f"steps/{id_}", said | {"state": "RUNNING"}, "PUT")
+        note(f"step:{id_}", self.task)
+        result = {"step": id_, "attempt": self.task.attempt}
+        self.task.call(f"steps/{id_}", said | {"state": "DONE", "result": result}, "PUT")
+        self.known[id_] = {"stepIndex": index, "attempt": said["stepAttempt"], "state": "DONE"}
+        return result
+
+    def signal(self, op: dict[str, Any]) -> Any:
+        name = op["name"]
+        asked = {"id": op.get("id", name), "sort": "SIGNAL", "signal": name}
+        if "withinMs" in op:
+            asked["withinMs"] = op["withinMs"]
+        answer = self.wait(asked)
+        if FAULT in ("signal-before-wait", "signal-during-suspend"):
+            return None
+        if answer["end"]["outcome"] == "TIMEOUT":
+            return "late" if FAULT == "wait-times-out" else None
+        return answer["payload"]
+
+    def wait(self, asked: dict[str, Any]) -> Any:
+        if FAULT == "wait-answer-lost":
+            url = f"{self.task.base}/v1/tasks/{self.task.id}/wait"
+            said = {"attempt": self.task.attempt, "wait": asked}
+            status, answer, _ = send("POST", url, self.task.token, said, 30)
+            if status != 200:
+                raise Failed({"category": "INFRASTRUCTURE", "message": f"no wait: {status}"})
+        else:
+            answer = self.task.call("wait", {"wait": asked})
+        if answer["outcome"] == "SUSPENDED":
+            self.suspended = True
+            raise Suspended
+        known = ("TIME", "SIGNAL", "TIMEOUT", "APPROVED", "REJECTED", "ENDED", "FAILED")
+        if answer["outcome"] != "OVER" or answer["end"]["outcome"] not in known:
+            if FAULT == "unknown-wait-outcome":
+                crash()
+            raise Failed({"category": "INFRASTRUCTURE", "message": f"unknown: {answer}"})
+        self.reserve(asked["id"])
+        return answer
+
+    def reserve(self, id_: str) -> None:
+        """The next step comes after it, as the server counts."""
+        last = max((one["stepIndex"] for one in self.known.values()), default=0)
+        self.known.setdefault(id_, {"stepIndex": last + 1, "attempt": 1, "state": ""})
+
+    def start(self, id_: str, jobs: list[dict[str, Any]]) -> None:
+        answer = self.task.call("children", {"startedAs": id_, "jobs": jobs})
+        self.children[id_] = answer["jobs"]
+        self.reserve(id_)
+
+    def join(self, id_: str, of: list[str], fail_fast: bool) -> Any:
+        self.wait({"id": id_, "sort": "CHILDREN", "started": of, "failFast": fail_fast})
+        jobs = [job for one in of for job in self.children[one]]
+        ends = self.task.call("children/ends", {"jobs": jobs})["jobs"]
+        bad = [one for one in ends if one["state"] != "SUCCEEDED"]
+        if fail_fast and bad and FAULT != "child-fails":
+            message = f"job {bad[0]['job']} ended {bad[0]['state']}"
+            error = {"category": "USER_CODE", "code": "CHILD_FAILED", "message": message}
+            raise Failed(error | {"retryable": False})
+        return ends
 
 
 def take(envelope: dict[str, Any]) -> None:

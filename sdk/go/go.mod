@@ -1,0 +1,3 @@
+module github.com/holdfast-dev/holdfast/sdk/go
+
+go 1.24
