@@ -74,12 +74,6 @@ func (s *slots) give(count int) {
 	}
 }
 
-func (s *slots) running() int {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	return s.most - s.free
-}
-
 // claimer leases attempts for as long as there is room for them, and waits by long poll for more. One of its goroutines leads; the
 // others only help with a backlog.
 type claimer struct {

@@ -59,6 +59,7 @@ type JobInfo struct {
 	LastFailure *Failure
 }
 
+// String is the kind, the id and the attempt.
 func (j *JobInfo) String() string { return fmt.Sprintf("%s %s attempt %d", j.Kind, j.ID, j.Attempt) }
 
 // JobRequest is a job to enqueue. Fields that are left zero are the server's to decide.

@@ -97,7 +97,7 @@ type workerOptions struct {
 }
 
 type counts struct {
-	started, settled, refused, suspended, givenUp atomic.Int64
+	started, settled, refused, suspended, givenUp, running atomic.Int64
 }
 
 // Stats are counts since the start of a worker, and what it has now.
@@ -118,7 +118,7 @@ func (w *Worker) Stats() Stats {
 	}
 	return Stats{
 		w.counts.started.Load(), w.counts.settled.Load(), w.counts.refused.Load(), w.counts.suspended.Load(),
-		w.counts.givenUp.Load(), w.slots.running(), w.ends.backlog(),
+		w.counts.givenUp.Load(), int(w.counts.running.Load()), w.ends.backlog(),
 	}
 }
 
@@ -280,6 +280,7 @@ func (w *Worker) startEngine() {
 // begin runs attempts, whose places are taken; their leases are kept from here on.
 func (w *Worker) begin(attempts []*attempt) {
 	w.counts.started.Add(int64(len(attempts)))
+	w.counts.running.Add(int64(len(attempts)))
 	w.keeper.add(attempts)
 	for _, a := range attempts {
 		go w.perform(a)
@@ -306,6 +307,7 @@ func (w *Worker) perform(a *attempt) {
 func (w *Worker) leave(a *attempt, end outcome) {
 	a.cancel(context.Canceled)
 	w.slots.give(1)
+	w.counts.running.Add(-1)
 	switch {
 	case end.word == waiting:
 		w.counts.suspended.Add(1)
@@ -379,7 +381,7 @@ func (w *Worker) Shutdown(ctx context.Context) {
 		return
 	}
 	defer close(w.shutdown)
-	w.log.Info("shutting down", "worker", w.name, "running", w.slots.running())
+	w.log.Info("shutting down", "worker", w.name, "running", w.counts.running.Load())
 	if w.claimer != nil {
 		w.stopClaims()
 		w.claimer.stop(w.stopLeasing)
@@ -407,7 +409,7 @@ func (w *Worker) Shutdown(ctx context.Context) {
 }
 
 func (w *Worker) awaitNone(ctx context.Context) {
-	for w.slots.running() > 0 && sleep(ctx, 20*time.Millisecond) {
+	for w.counts.running.Load() > 0 && sleep(ctx, 20*time.Millisecond) {
 		continue
 	}
 }

@@ -91,6 +91,10 @@ public final class ConformanceWorker {
         .handle("progress", Progress.class, ConformanceWorker::progress)
         .handle("large", Large.class, (large, context) -> "x".repeat(large.bytes()))
         .handle("steps", Steps.class, ConformanceWorker::steps)
+        .handle(
+            "script",
+            ConformanceScript.Script.class,
+            (script, context) -> ConformanceScript.run(script, context, ConformanceWorker::note))
         .start();
   }
 
