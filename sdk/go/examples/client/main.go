@@ -17,6 +17,7 @@ type Resize struct {
 func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	// region client
 	client := &holdfast.Client{}
 	job, err := client.Enqueue(ctx, holdfast.JobRequest{Kind: "resize", Queue: "media", Payload: Resize{640}, UniqueKey: "cat.png"})
 	if err != nil {
@@ -24,4 +25,5 @@ func main() {
 	}
 	result, err := holdfast.Result[Resize](ctx, client, job.ID)
 	fmt.Println(result, err)
+	// endregion
 }

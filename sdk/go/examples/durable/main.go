@@ -27,6 +27,7 @@ type Outcome struct {
 	Words    []int  `json:"words"`
 }
 
+// region onboard
 func onboard(ctx context.Context, job *holdfast.Job[User]) (*Outcome, error) {
 	user := job.Payload
 	if _, err := holdfast.Step(ctx, "welcome", func(ctx context.Context) (any, error) { return nil, mail(ctx, user) }); err != nil {
@@ -53,6 +54,8 @@ func onboard(ctx context.Context, job *holdfast.Job[User]) (*Outcome, error) {
 	}
 	return &Outcome{contract.Number, limit.Approved, words}, nil
 }
+
+// endregion
 
 func countWords(_ context.Context, job *holdfast.Job[string]) (int, error) {
 	return len(strings.Fields(job.Payload)), nil

@@ -16,6 +16,7 @@ type Charge struct {
 
 var errBusy = errors.New("the bank is busy")
 
+// region charge
 func charge(ctx context.Context, job *holdfast.Job[Charge]) (string, error) {
 	if job.Payload.Cents <= 0 {
 		return "", holdfast.DataQuality("BAD_AMOUNT", errors.New("nothing to charge"))
@@ -29,6 +30,8 @@ func charge(ctx context.Context, job *holdfast.Job[Charge]) (string, error) {
 	}
 	return receipt, err
 }
+
+// endregion
 
 func book(context.Context, string, int) (string, error) { return "", errBusy }
 

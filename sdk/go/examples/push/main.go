@@ -16,9 +16,11 @@ func main() {
 	holdfast.Handle(worker, "echo", func(_ context.Context, job *holdfast.Job[json.RawMessage]) (json.RawMessage, error) {
 		return job.Payload, nil
 	})
+	// region push
 	handler, err := worker.PushHandler(os.Getenv("DISPATCH_SECRET"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	log.Fatal(http.ListenAndServe("127.0.0.1:8080", handler))
+	// endregion
 }

@@ -9,6 +9,7 @@ import (
 	holdfast "github.com/holdfast-dev/holdfast/sdk/go"
 )
 
+// region ingest
 func ingest(ctx context.Context, job *holdfast.Job[string]) (int, error) {
 	words, err := holdfast.Step(ctx, "fetch", func(context.Context) ([]string, error) {
 		return strings.Fields(job.Payload), nil
@@ -21,6 +22,8 @@ func ingest(ctx context.Context, job *holdfast.Job[string]) (int, error) {
 		return len(words), nil
 	})
 }
+
+// endregion
 
 func main() {
 	worker := &holdfast.Worker{Queues: []string{"books"}}

@@ -10,6 +10,7 @@ import (
 	holdfast "github.com/holdfast-dev/holdfast/sdk/go"
 )
 
+// region worker
 type Resize struct {
 	Width int `json:"width"`
 }
@@ -34,3 +35,5 @@ func main() {
 		log.Fatal(err)
 	}
 }
+
+// endregion

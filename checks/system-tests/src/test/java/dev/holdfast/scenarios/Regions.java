@@ -27,7 +27,7 @@ final class Regions {
       Pattern.compile("^\\s*(?://|#|--|<!--) region (\\S+)(?: -->)?$");
   private static final Pattern END = Pattern.compile("^\\s*(?://|#|--|<!--) endregion(?: -->)?$");
   private static final Set<String> SOURCES =
-      Set.of("java", "xml", "yaml", "sql", "sh", "py", "ts", "http");
+      Set.of("java", "xml", "yaml", "sql", "sh", "py", "ts", "go", "http");
 
   /** Folders of what is built or downloaded. */
   private static final Set<String> NOT_OURS = Set.of("target", "node_modules", "dist", "build");

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 @OnlyWithAll
 class SnippetsTest {
   private static final Set<String> CODE =
-      Set.of("java", "xml", "yaml", "python", "ts", "sh", "sql", "json", "http");
+      Set.of("java", "xml", "yaml", "python", "ts", "go", "sh", "sql", "json", "http");
 
   private static final Set<String> NO_CODE = Set.of("", "text", "mermaid");
 

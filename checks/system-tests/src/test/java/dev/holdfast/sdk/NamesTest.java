@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The libraries for Python and TypeScript have the names of the Java library. */
+/** The libraries in other languages have the names of the Java library. */
 @OnlyWithAll
 class NamesTest {
   /** What handlers in other languages do not have. The READMEs say so. */
@@ -47,6 +47,23 @@ class NamesTest {
           "map",
           "continueAs");
 
+  /** What Go has by other means: a context that is done, the job that a handler is given. */
+  private static final Set<String> NOT_IN_GO =
+      Set.of(
+          "job",
+          "id",
+          "isCancelled",
+          "checkCancelled",
+          "onCancel",
+          "lease",
+          "scratch",
+          "attach",
+          "grace",
+          "alive",
+          "steps",
+          "settlingInTransaction");
+
+  private final String go = sources("sdk/go", ".go");
   private final String python = sources("sdk/python/src/holdfast", ".py");
   private final String typescript = sources("sdk/typescript/src", ".ts");
 
@@ -67,6 +84,25 @@ class NamesTest {
   }
 
   @Test
+  void a_handler_in_go_has_the_same_functions() {
+    Set<String> names =
+        Arrays.stream(JobContext.class.getMethods())
+            .map(Method::getName)
+            .filter(name -> !NOT_IN_GO.contains(name))
+            .collect(Collectors.toCollection(TreeSet::new));
+    assertThat(names).contains("progress", "step", "snooze", "await", "spawn", "continueAs");
+    assertThat(names)
+        .allSatisfy(
+            name ->
+                assertThat(go)
+                    .containsPattern(
+                        "\nfunc "
+                            + name.substring(0, 1).toUpperCase(Locale.ROOT)
+                            + name.substring(1)
+                            + "[(\\[]"));
+  }
+
+  @Test
   void states_categories_and_outcomes_are_the_same() {
     Stream.of(JobState.values(), FailureCategory.values(), Cancellation.Outcome.values())
         .flatMap(Arrays::stream)
@@ -74,6 +110,7 @@ class NamesTest {
         .forEach(
             name -> {
               assertThat(python).contains(name);
+              assertThat(go).contains('"' + name + '"');
               assertThat(typescript).contains('"' + name + '"');
             });
   }
@@ -86,6 +123,7 @@ class NamesTest {
             .collect(Collectors.toCollection(TreeSet::new));
     assertThat(never).contains("VALIDATION");
     assertThat(listed(python, "NEVER_RETRIED = \\((.*?)\\)")).isEqualTo(never);
+    assertThat(listed(go, "neverRetried = \\[\\]string\\{(.*?)\\n\\}")).isEqualTo(never);
     assertThat(listed(typescript, "NEVER_RETRIED.*?new Set\\(\\[(.*?)\\]")).isEqualTo(never);
   }
 
