@@ -12,9 +12,7 @@ from .program import REPOSITORY
 WORKERS = REPOSITORY / "sdk/conformance/workers"
 TOOLS_MISSING = 7
 # Java's workers lease their jobs and take no pushed ones.
-PUSH = frozenset(
-    {"push", "push-duplicate", "push-lease-lost", "push-token-renewed", "push-waits"}
-)
+PUSH = frozenset({"push", "push-duplicate", "push-lease-lost", "push-token-renewed", "push-waits"})
 
 
 def libraries() -> list[Candidate]:

@@ -36,7 +36,7 @@ final class ConformanceScript {
       @Nullable Json payload,
       @Nullable List<Json> items,
       @Nullable List<String> of,
-      boolean collect) {}
+      @Nullable Boolean collect) {}
 
   /** Appends to the journal. */
   interface Note {
@@ -136,7 +136,8 @@ final class ConformanceScript {
   private Object join(Operation it) {
     List<Child> all =
         given(it.of()).stream().flatMap(each -> given(children.get(each)).stream()).toList();
-    JobContext.Join how = it.collect() ? JobContext.Join.COLLECT : JobContext.Join.FAIL_FAST;
+    JobContext.Join how =
+        Boolean.TRUE.equals(it.collect()) ? JobContext.Join.COLLECT : JobContext.Join.FAIL_FAST;
     return context.join(given(it.id()), all, how).stream().map(ChildEnd::state).toList();
   }
 

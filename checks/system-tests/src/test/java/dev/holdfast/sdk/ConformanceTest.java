@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The conformance kit of {@code sdk/conformance}: workers of the Java, Python, TypeScript and
- * Go libraries pass its scenarios, and a worker with a fault fails each of them. {@code ./test --all}
+ * The conformance kit of {@code sdk/conformance}: workers of the Java, Python, TypeScript and Go
+ * libraries pass its scenarios, and a worker with a fault fails each of them. {@code ./test --all}
  * runs the quick ones, and {@code ./test --release} every one, a mix of jobs under kills, and the
  * benchmark.
  */
