@@ -255,9 +255,9 @@ final class LocalJobs implements JobOperator {
     String whose =
         tenant == null && caller.tenant().nameOrNull() == null ? Job.DEFAULT_OWNER : tenant;
     // Another tenant's job is one that does not exist.
-    SignalToJob.Told told =
+    JobQueue.Told told =
         whose != null && !caller.sees(whose)
-            ? new SignalToJob.Told(null, SignalToJob.Answer.NO_SUCH_JOB)
+            ? new JobQueue.Told(null, SignalToJob.Answer.NO_SUCH_JOB)
             : jobs.signal(
                 kind, uniqueKey, signal, whose == null ? caller.tenant() : Tenant.of(whose));
     JobId job = told.job();

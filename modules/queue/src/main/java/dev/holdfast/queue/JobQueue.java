@@ -331,31 +331,38 @@ public final class JobQueue {
   }
 
   /**
+   * What became of a signal by unique key.
+   *
+   * @param job that was told, or would have been; null if none has the key
+   */
+  public record Told(@Nullable JobId job, SignalToJob.Answer answer) {}
+
+  /**
    * Tells something to the job that holds a unique key: in a chain of jobs that continue each
    * other, always to the last.
    */
-  public SignalToJob.Told signal(String kind, String uniqueKey, SignalToJob signal, Tenant tenant) {
+  public Told signal(String kind, String uniqueKey, SignalToJob signal, Tenant tenant) {
     return database.transact(
         "signal", connection -> signal(connection, kind, uniqueKey, signal, tenant));
   }
 
   /** The same in the caller's transaction. */
-  public SignalToJob.Told signal(
+  public Told signal(
       Connection connection, String kind, String uniqueKey, SignalToJob signal, Tenant tenant)
       throws SQLException {
-    JobId last = null;
+    @Nullable JobId last = null;
     while (true) {
       JobId holder = SendSignal.holder(connection, tenant, kind, uniqueKey).orElse(null);
       if (holder == null || holder.equals(last)) {
         // What held it has ended, and nothing has it now.
-        return new SignalToJob.Told(
+        return new Told(
             last,
             last == null ? SignalToJob.Answer.NO_SUCH_JOB : SignalToJob.Answer.ALREADY_TERMINAL);
       }
       SignalToJob.Answer answer = signal(connection, holder, signal, tenant);
       if (answer != SignalToJob.Answer.ALREADY_TERMINAL
           && answer != SignalToJob.Answer.NO_SUCH_JOB) {
-        return new SignalToJob.Told(holder, answer);
+        return new Told(holder, answer);
       }
       // It has ended since it was found; if it went on as another job, that has its key now.
       last = holder;

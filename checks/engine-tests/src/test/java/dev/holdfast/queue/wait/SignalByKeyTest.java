@@ -10,7 +10,7 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.model.wait.SignalToJob;
 import dev.holdfast.model.wait.SignalToJob.Answer;
-import dev.holdfast.model.wait.SignalToJob.Told;
+import dev.holdfast.queue.JobQueue.Told;
 import dev.holdfast.queue.QueueFixture;
 import dev.holdfast.testkit.Eventually;
 import java.sql.Connection;

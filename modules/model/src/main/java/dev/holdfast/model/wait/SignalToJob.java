@@ -1,6 +1,5 @@
 package dev.holdfast.model.wait;
 
-import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Limits;
 import org.jspecify.annotations.Nullable;
@@ -38,11 +37,4 @@ public record SignalToJob(String name, Json payload, @Nullable String key, Strin
     /** As many as there may be wait to be taken: {@value SignalToJob#MAILBOX}. */
     MAILBOX_FULL
   }
-
-  /**
-   * What became of a signal by unique key.
-   *
-   * @param job that was told, or would have been; null if none has the key
-   */
-  public record Told(@Nullable JobId job, Answer answer) {}
 }

@@ -41,7 +41,8 @@ public final class WorkerPolls {
                  (worker_id, queue, tenant, versions, asked_at, expires_at)
           -- No kind has a comma in its name.
           SELECT n.worker, n.queue, nullif(n.tenant, ''),
-                 string_to_array(max(n.versions), ','), clock_timestamp(),
+                 coalesce(string_to_array(string_agg(nullif(n.versions, ''), ','), ','), '{}'),
+                 clock_timestamp(),
                  clock_timestamp() + max(n.ms::bigint) * interval '1 millisecond'
             FROM unnest(:workers::text[], :queues::text[], :tenants::text[], :versions::text[],
                         :expires::text[]) AS n(worker, queue, tenant, versions, ms)
