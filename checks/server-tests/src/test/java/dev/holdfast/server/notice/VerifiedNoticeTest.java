@@ -2,12 +2,19 @@ package dev.holdfast.server.notice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.holdfast.contract.json.Wire;
+import dev.holdfast.server.Document;
 import dev.holdfast.testkit.TestDatabase;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.Objects;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
@@ -33,6 +40,24 @@ class VerifiedNoticeTest extends NoticesFixture {
   }
 
   // endregion
+
+  @Test
+  void a_notice_is_as_the_guide_and_the_api_document_show_it() throws IOException {
+    String schema = "/components/schemas/ApprovalRequested";
+    try (InputStream guide = getClass().getResourceAsStream("/notice/approval-requested.json")) {
+      JsonNode shown = Wire.tree(Objects.requireNonNull(guide).readAllBytes());
+      Document.check(schema, shown, "the guide's notice");
+      sender();
+      asks(RAISE.within(Duration.ofDays(2)));
+      JsonNode sent = next().json();
+      Document.check(schema, sent, "a notice");
+      for (String part : new String[] {"", "/data", "/data/job", "/data/question", "/data/links"}) {
+        assertThat(sent.at(part).fieldNames())
+            .toIterable()
+            .containsExactlyElementsOf(() -> shown.at(part).fieldNames());
+      }
+    }
+  }
 
   @Test
   void a_receiver_tells_a_notice_from_a_forged_one() throws GeneralSecurityException {
