@@ -80,7 +80,7 @@ class PlantedFaultsTest {
         "scrubber-off-for-one-sink",
         "crash-not-counted",
         "signal-not-taken",
-        "any-waits-for-all",
+        "anybody-decides",
         "cancel-loses-against-the-next-turn",
         "next-turn-without-the-mailbox"
       })

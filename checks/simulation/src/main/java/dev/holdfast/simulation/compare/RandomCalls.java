@@ -2,6 +2,7 @@ package dev.holdfast.simulation.compare;
 
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Artifact;
+import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.attempt.Claimed;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
@@ -62,6 +63,7 @@ public final class RandomCalls {
   private final List<JobId> successors = new ArrayList<>();
 
   private final Set<JobId> children = new HashSet<>();
+  private final Set<JobId> parents = new HashSet<>();
 
   /** Jobs that ask, or have asked, and the ids of their questions. */
   private final List<Asked> questions = new ArrayList<>();
@@ -69,6 +71,9 @@ public final class RandomCalls {
   private final Interpreter queue;
   private long now = 1_000_000;
   private int enqueued;
+
+  /** Jobs that wait for signals of these names, or have waited. */
+  private final List<Asked> awaited = new ArrayList<>();
 
   private record Asked(JobId job, String id) {}
 
@@ -138,7 +143,7 @@ public final class RandomCalls {
   }
 
   private void any() {
-    switch (random.nextInt(28)) {
+    switch (random.nextInt(30)) {
       case 0, 1, 2, 3 -> enqueue();
       case 4, 5, 6, 7 -> claim();
       case 8, 9 -> {
@@ -158,7 +163,7 @@ public final class RandomCalls {
       case 18 -> ask();
       case 19, 20, 21 -> suspend();
       case 22, 23 -> signal();
-      case 24 -> start();
+      case 24, 27, 28 -> start();
       case 25, 26 -> decide();
       default -> rare();
     }
@@ -308,16 +313,33 @@ public final class RandomCalls {
     for (Lease lease : some()) {
       int number = random.nextInt(3);
       Verb.Suspend asked =
-          new Verb.Suspend(new Suspension(lease, 11 + number, anyWait("wait-" + number)));
+          new Verb.Suspend(
+              new Suspension(lease, 11 + number, waitOf(lease.job(), "wait-" + number)));
       WaitAnswer answer = queue.call(asked);
       if (asked.suspension().asked() instanceof Wait.ForApproval question
           && answer instanceof WaitAnswer.Suspended) {
         questions.add(new Asked(lease.job(), question.id()));
       }
+      if (asked.suspension().asked() instanceof Wait.ForSignal signal
+          && answer instanceof WaitAnswer.Suspended) {
+        awaited.add(new Asked(lease.job(), signal.name()));
+      }
       if (random.nextInt(4) == 0) {
         queue.call(asked);
       }
     }
+  }
+
+  /** Of a job that has started others mostly for these. */
+  private Wait waitOf(JobId job, String id) {
+    return parents.contains(job) && random.nextBoolean()
+        ? new Wait.ForChildren(
+            id,
+            random.nextBoolean() ? List.of("kids-0") : List.of("kids-0", "kids-1"),
+            random.nextBoolean(),
+            random.nextInt(3) == 0,
+            null)
+        : anyWait(id);
   }
 
   private Wait anyWait(String id) {
@@ -390,11 +412,16 @@ public final class RandomCalls {
 
   private void signal() {
     if (!jobs.isEmpty()) {
+      boolean isAwaited = !awaited.isEmpty() && random.nextBoolean();
+      Asked to =
+          isAwaited
+              ? awaited.get(Math.max(0, awaited.size() - 1 - random.nextInt(4)))
+              : new Asked(recent(), "name-" + random.nextInt(2));
       Verb.Signal told =
           new Verb.Signal(
-              recent(),
+              to.job(),
               new SignalToJob(
-                  "name-" + random.nextInt(2),
+                  to.id(),
                   new Json(String.valueOf(random.nextInt(1_000))),
                   random.nextInt(3) == 0 ? "key-" + random.nextInt(3) : null,
                   ""));
@@ -414,10 +441,14 @@ public final class RandomCalls {
       }
       Verb.Start started = new Verb.Start(lease, "kids-" + number, 14 + number, kids);
       if (queue.call(started) == Ack.ACCEPTED) {
-        started.children().forEach(child -> jobs.add(child.id()));
-        started.children().forEach(child -> children.add(child.id()));
         queue.call(started);
-        queue.call(new Verb.Ends(lease, started.children().stream().map(Verb.Child::id).toList()));
+        // Under an id that was used before, none is started.
+        List<JobId> asked = started.children().stream().map(Verb.Child::id).toList();
+        for (ChildEnd there : queue.call(new Verb.Ends(lease, asked))) {
+          jobs.add(there.job());
+          children.add(there.job());
+        }
+        parents.add(lease.job());
       }
     }
   }

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** What running attempts tell: progress, events, logs, steps, artifacts. */
 final class ModelReports {
@@ -49,7 +50,7 @@ final class ModelReports {
   }
 
   /** What was told before changes nothing, however late it comes again. */
-  private static void step(ModelJob job, Report.Step step) {
+  private void step(ModelJob job, Report.Step step) {
     ModelJob.StepRow before = job.steps.get(step.stepId());
     String state = step.state().name();
     if (before != null) {
@@ -74,6 +75,14 @@ final class ModelReports {
             null));
     Integer from = step.discardFromIndex();
     if (from != null) {
+      queue
+          .waits()
+          .abandon(
+              job,
+              job.steps.entrySet().stream()
+                  .filter(each -> each.getValue().index() >= from)
+                  .map(Map.Entry::getKey)
+                  .collect(Collectors.toSet()));
       job.steps.replaceAll(
           (id, row) ->
               row.index() >= from && row.state().equals("DONE")

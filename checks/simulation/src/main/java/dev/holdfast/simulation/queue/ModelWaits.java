@@ -23,6 +23,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Jobs that wait for a time, a signal, a decision, or jobs that they have started. */
@@ -294,6 +295,17 @@ final class ModelWaits {
     return wait != null && wait.asked() instanceof Wait.ForChildren asked
         ? ended(job, asked)
         : null;
+  }
+
+  /** What was started under these ids is no longer waited for, and cancelled. */
+  void abandon(ModelJob parent, Set<String> ids) {
+    List<ModelJob> abandoned =
+        queue.jobs().stream()
+            .filter(child -> parent.id.equals(child.parent))
+            .filter(child -> child.startedAs != null && ids.contains(child.startedAs))
+            .toList();
+    abandoned.forEach(child -> child.startedAs = null);
+    abandoned.forEach(this::cancelAll);
   }
 
   private void cancelAll(ModelJob job) {
