@@ -55,7 +55,9 @@ async function freePort() {
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-restate-'));
 const [own, ingress, admin, node] = [await freePort(), await freePort(), await freePort(), await freePort()];
-const server = spawn('node_modules/.bin/restate-server', ['--no-logo', '--base-dir', folder, '--bind-ip', '127.0.0.1', '--bind-port', String(node), '--listen-mode', 'tcp'], {
+// Not by its script, which would be killed in its place.
+const program = `node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`;
+const server = spawn(program, ['--no-logo', '--base-dir', folder, '--bind-ip', '127.0.0.1', '--bind-port', String(node), '--listen-mode', 'tcp'], {
   stdio: ['ignore', 'ignore', 'ignore'],
   env: {
     ...process.env,
