@@ -101,7 +101,7 @@ final class AgeTrials {
           of("first minutes, median", "jobs/s", median),
           of("slowest ten seconds", "jobs/s", sorted[0]),
           of("slowest to median", "×", sorted[0] / median),
-          of("jobs in all", "jobs", jobs),
+          of("jobs in all", "jobs", (double) jobs),
           of("dead rows at the end", "rows", dead),
           of("table and indexes", "B/job", bytes));
     } finally {
@@ -144,7 +144,6 @@ final class AgeTrials {
     Target target = new Target(postgres.jdbcUrl(), postgres.user(), postgres.password());
     try (HikariDataSource pool = reconnecting ? reconnecting(target) : target.pool(10);
         Holdfast holdfast = holdfast(pool)) {
-      AtomicInteger next = new AtomicInteger();
       CountDownLatch[] began = new CountDownLatch[RESTARTS];
       Arrays.setAll(began, i -> new CountDownLatch(1));
       try (Worker worker =
@@ -160,7 +159,7 @@ final class AgeTrials {
               .start()) {
         for (int i = 0; i < RESTARTS; i++) {
           Trials.sleep(1_000);
-          holdfast.enqueue(Job.of("noop", next.getAndIncrement()).delay(Duration.ofSeconds(1)));
+          holdfast.enqueue(Job.of("noop", i).delay(Duration.ofSeconds(1)));
           postgres.close();
           Trials.sleep(2_000 + 300L * i);
           postgres = EmbeddedPostgres.start(same);

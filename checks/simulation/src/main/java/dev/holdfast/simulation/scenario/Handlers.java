@@ -220,7 +220,12 @@ final class Handlers {
 
   /** What happens when nobody decides in time follows from the number. */
   private Object ask(String payload, JobContext context) throws Exception {
-    Question.Unanswered then = Question.Unanswered.values()[number(payload)];
+    Question.Unanswered then =
+        switch (number(payload)) {
+          case 0 -> Question.Unanswered.REJECT;
+          case 1 -> Question.Unanswered.APPROVE;
+          default -> Question.Unanswered.FAIL;
+        };
     Question question =
         Question.of("Well?").role(Question.Decider.ADMIN).within(Duration.ofSeconds(20), then);
     rules.hasDecided(context.id(), context.approve(QUESTION, question), then);
