@@ -1,9 +1,9 @@
 package dev.holdfast.sdk;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.holdfast.model.attempt.ChildEnd;
 import dev.holdfast.model.job.Job;
-import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.model.wait.Question;
 import dev.holdfast.worker.handler.Approval;
@@ -33,8 +33,8 @@ final class ConformanceScript {
       @Nullable Long withinMs,
       @Nullable String text,
       @Nullable String kind,
-      @Nullable Json payload,
-      @Nullable List<Json> items,
+      @Nullable JsonNode payload,
+      @Nullable List<JsonNode> items,
       @Nullable List<String> of,
       @Nullable Boolean collect) {}
 
@@ -97,7 +97,7 @@ final class ConformanceScript {
               given(it.id()),
               given(it.items()),
               item -> Job.of("echo", item),
-              PayloadType.of(Json.class));
+              PayloadType.of(JsonNode.class));
       case "join" -> join(it);
       case "pause" -> {
         if (attempt() < given(it.until())) {
@@ -124,11 +124,11 @@ final class ConformanceScript {
   private @Nullable Object await(Operation it) {
     String name = given(it.name());
     Long within = it.withinMs();
-    Optional<Json> found =
+    Optional<JsonNode> found =
         context.await(
             it.id() == null ? name : it.id(),
             name,
-            PayloadType.of(Json.class),
+            PayloadType.of(JsonNode.class),
             within == null ? null : Duration.ofMillis(within));
     return found.orElse(null);
   }
