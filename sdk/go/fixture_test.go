@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -89,7 +90,7 @@ func startServer() (func(), error) {
 	}
 	server := exec.Command(command[0], append(command[1:], "dev", "-q", "unused")...)
 	server.Dir = folder
-	server.Env = append(os.Environ(), settings...)
+	server.Env = append(slices.DeleteFunc(os.Environ(), isSetting), settings...)
 	server.Stderr = os.Stderr
 	server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	output, err := server.StdoutPipe()
@@ -117,6 +118,11 @@ func startServer() (func(), error) {
 	}
 	stop()
 	return nil, fmt.Errorf("the server did not start: %v", lines.Err())
+}
+
+// isSetting: the server knows all of these by name, and refuses others.
+func isSetting(variable string) bool {
+	return strings.HasPrefix(variable, "HOLDFAST_") && !strings.HasPrefix(variable, "HOLDFAST_JAVA_OPTS=")
 }
 
 func newKey(role string) string {
