@@ -100,6 +100,7 @@ class BatchReadTest extends BatchFixture {
           "patch",
           "patches",
           "pendingCommand",
+          "question",
           "reportedCompletions",
           "runs",
           "runTimes",

@@ -184,6 +184,7 @@ class BatchVerbsTest extends BatchFixture {
           "edit",
           "delete",
           "decide",
+          "fork",
           "startChildren");
 
   @Test

@@ -58,6 +58,9 @@ public final class Claim {
 
   private static final Duration IN_A_MOMENT = Duration.ofMillis(10);
 
+  /** Names of queues and versions come from clients; a line that is forgotten scans once more. */
+  private static final int MOST_LINES = 1_000;
+
   private final Database database;
   private final MaterializedJobs materialized;
   private final UnreadableJobs unreadable;
@@ -101,6 +104,9 @@ public final class Claim {
       }
     }
     Line line = new Line(request.queue(), request.tenant(), request.versions());
+    if (cursors.size() >= MOST_LINES) {
+      cursors.clear();
+    }
     ClaimCursor cursor = cursors.computeIfAbsent(line, of -> new ClaimCursor(nanos));
     double[] from = cursor.next();
     Taken taken = first(request, cursor, from);

@@ -164,8 +164,9 @@ CREATE INDEX job_running_keyed ON holdfast.job (queue, concurrency_key, tenant)
 -- Promote, and the probe of an idle queue: the next retry that is due.
 CREATE INDEX job_retrying ON holdfast.job (queue, run_at)
   WHERE state = 'RETRYING';
--- Lists and counts of waiting jobs.
-CREATE INDEX job_waiting ON holdfast.job (queue)
+-- Lists and counts of waiting jobs, of all tenants or of one: read without the rows, of which there may
+-- be a million.
+CREATE INDEX job_waiting ON holdfast.job (queue, tenant)
   WHERE state = 'WAITING';
 -- Unblock, and the probe of an idle queue: jobs that wait for others. Not those that sleep or wait for
 -- a signal, of which there may be a million.
