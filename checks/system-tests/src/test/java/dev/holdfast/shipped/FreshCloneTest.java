@@ -125,6 +125,7 @@ class FreshCloneTest {
     views.put("#/runs", List.of("Runs", "echo", "succeeded"));
     views.put("#/failures", List.of("Failures", "No job has failed"));
     views.put("#/schedules", List.of("Schedules", "There is no schedule"));
+    views.put("#/notices", List.of("Notices", "HOLDFAST_NOTIFY_URL"));
     views.put("#/workers", List.of("Workers", "worker:default:0", "healthy"));
     views.put("#/info", List.of("Info", "PostgreSQL", "HOLDFAST_SERVER_PORT"));
     Map<String, List<String>> details = new LinkedHashMap<>();

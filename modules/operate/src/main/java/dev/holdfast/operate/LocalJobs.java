@@ -225,6 +225,7 @@ final class LocalJobs implements JobOperator {
       case NO_SUCH_JOB -> OperatorException.noSuchJob(job);
       case ALREADY_TERMINAL ->
           OperatorException.in(existing(job).state(), Reason.JOB_ALREADY_TERMINAL, message);
+      case CONTINUED -> new OperatorException(Reason.JOB_CONTINUED, message);
       case NO_SUCH_STEP -> new OperatorException(Reason.NO_SUCH_STEP, message);
       case NOT_RUNNING -> new OperatorException(Reason.JOB_NOT_RUNNING, message);
       case NO_STEPS -> new OperatorException(Reason.JOB_WITHOUT_STEPS, message);

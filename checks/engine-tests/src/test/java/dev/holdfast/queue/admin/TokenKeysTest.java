@@ -39,7 +39,8 @@ class TokenKeysTest extends QueueFixture {
     assertThat(inUse()).containsExactly("three", "two");
     assertThat(db.count("SELECT count(*) FROM holdfast.signing_key")).isEqualTo(3);
     // It verifies links in mailboxes for thirty days more.
-    db.sql("UPDATE holdfast.signing_key SET retired_at = now() - interval '31 d' WHERE kid = 'one'");
+    db.sql(
+        "UPDATE holdfast.signing_key SET retired_at = now() - interval '31 d' WHERE kid = 'one'");
     admin.rotateTokenKey(new TokenKey("four", "s4"), Duration.ofHours(1));
     assertThat(inUse()).containsExactly("four", "three", "two");
     assertThat(db.count("SELECT count(*) FROM holdfast.signing_key")).isEqualTo(3);

@@ -8,9 +8,12 @@ import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.ClaimRequest;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.attempt.WaitAnswer;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
 import dev.holdfast.model.job.Cancellation;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
@@ -43,6 +46,20 @@ class ContinueTest extends QueueFixture {
   private JobId continued(Lease lease) {
     assertThat(queue.settle(next(lease))).isEqualTo(Ack.ACCEPTED);
     return JobId.ofSuccessor(lease.job());
+  }
+
+  @Test
+  void a_job_that_has_gone_on_is_not_sent_back_while_the_next_one_is_there() {
+    Lease lease = addAndClaim(job());
+    queue.report(List.of(Report.Step.done(lease, "s", 1, 1, NEXT, Duration.ofMillis(1))));
+    JobId next = continued(lease);
+    JobCommand back = new JobCommand(CommandAction.RESUME_FROM_STEP, "s", "tester", "once more");
+    assertThat(queue.command(lease.job(), back, Tenant.ANY).answer())
+        .isEqualTo(JobCommand.Answer.CONTINUED);
+    queue.cancel(List.of(next), false, "enough", Tenant.ANY);
+    queue.delete(next, Tenant.ANY);
+    assertThat(queue.command(lease.job(), back, Tenant.ANY).answer())
+        .isEqualTo(JobCommand.Answer.ACCEPTED);
   }
 
   @Test

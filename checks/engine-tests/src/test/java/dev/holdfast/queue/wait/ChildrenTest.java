@@ -7,14 +7,20 @@ import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Children;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.attempt.WaitEnd;
 import dev.holdfast.model.attempt.WaitEnd.Outcome;
+import dev.holdfast.model.command.CommandAction;
+import dev.holdfast.model.command.JobCommand;
+import dev.holdfast.model.command.JobFork;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStatus;
+import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.model.wait.Wait;
@@ -223,6 +229,42 @@ class ChildrenTest extends WaitFixture {
     await().until(() -> state(parent.job()) == JobState.PENDING);
     assertThat(end(parent.job(), "first"))
         .isEqualTo(over(WaitSort.CHILDREN, Outcome.ENDED, one.job()));
+  }
+
+  @Test
+  void a_fork_that_waits_for_jobs_of_the_original_gets_their_end_at_once() {
+    Lease parent = running();
+    start(parent, "a", child());
+    Lease ended = claim(1).getFirst().lease();
+    queue.settle(fail(ended, HOPELESS));
+    queue.report(
+        List.of(Report.Step.done(parent, "after", 2, 1, new Json("1"), Duration.ofMillis(1))));
+    queue.settle(succeed(parent));
+    for (Wait.ForChildren wait :
+        List.of(
+            new Wait.ForChildren("first", List.of("a"), true, false, null),
+            new Wait.ForChildren("all", List.of("a"), false, true, null))) {
+      queue.fork(parent.job(), new JobFork("after", 1, null, null), "ada", Tenant.ANY);
+      Lease fork = claimOne();
+      assertThat(queue.suspend(new Suspension(fork, 3, wait)))
+          .isInstanceOfSatisfying(
+              WaitAnswer.Over.class,
+              over -> assertThat(over.end().job()).as(wait.id()).isEqualTo(ended.job()));
+      queue.settle(succeed(fork));
+    }
+  }
+
+  @Test
+  void a_start_of_no_jobs_is_done_so_that_a_job_can_be_sent_back_to_what_comes_after_it() {
+    Lease parent = running();
+    assertThat(start(parent, "none")).isEmpty();
+    assertThat(end(parent.job(), "none"))
+        .isEqualTo(new WaitEnd(WaitSort.CHILDREN, Outcome.STARTED, null, null, null, null, 0));
+    queue.report(
+        List.of(Report.Step.done(parent, "after", 2, 1, new Json("1"), Duration.ofMillis(1))));
+    JobCommand back = new JobCommand(CommandAction.HARD_RESET_STEP, "after", "ada", "again");
+    assertThat(queue.command(parent.job(), back, Tenant.ANY).answer())
+        .isEqualTo(JobCommand.Answer.ACCEPTED);
   }
 
   @Test

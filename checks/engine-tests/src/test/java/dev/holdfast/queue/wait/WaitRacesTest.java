@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.holdfast.model.attempt.Ack;
 import dev.holdfast.model.attempt.Lease;
 import dev.holdfast.model.attempt.LeasedJob;
+import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.attempt.WaitEnd;
@@ -125,6 +126,20 @@ class WaitRacesTest extends WaitFixture {
     assertThat(state(lease.job())).isEqualTo(JobState.PENDING);
     assertThat(outcome(lease.job(), "go")).isEqualTo(Outcome.SIGNAL);
     assertThat(mailbox(lease.job())).isEqualTo("0 left, 1 taken");
+  }
+
+  // ---- signal and continueAs
+
+  @Test
+  void a_signal_that_is_being_sent_goes_along_to_the_next_job() throws SQLException {
+    Lease lease = running();
+    Ack settled =
+        after(
+            signalling(lease.job()),
+            () -> queue.settle(new Settlement.Continue(lease, new Json("2"))));
+    assertThat(settled).isEqualTo(Ack.ACCEPTED);
+    assertThat(mailbox(lease.job())).isEqualTo("0 left, 0 taken");
+    assertThat(mailbox(JobId.ofSuccessor(lease.job()))).isEqualTo("1 left, 0 taken");
   }
 
   // ---- two signals

@@ -48,6 +48,7 @@ public final class Failures {
                 JOB_RUNNING,
                 JOB_AWAITED,
                 JOB_ALREADY_TERMINAL,
+                JOB_CONTINUED,
                 JOB_NOT_RETRYABLE,
                 JOB_NOT_RUNNING,
                 JOB_WITHOUT_STEPS,

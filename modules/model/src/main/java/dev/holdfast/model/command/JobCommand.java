@@ -36,6 +36,8 @@ public record JobCommand(
       case ACCEPTED -> throw new IllegalArgumentException("the command was accepted");
       case NO_SUCH_JOB -> "there is no such job";
       case ALREADY_TERMINAL -> "the job has already ended";
+      case CONTINUED ->
+          "the job has gone on as another one: send back that one, or fork this one from the step";
       case NOT_RUNNING ->
           "no worker runs the job, so there is nothing to take over: pause it instead";
       case NO_STEPS ->
@@ -73,6 +75,8 @@ public record JobCommand(
     ACCEPTED,
     NO_SUCH_JOB,
     ALREADY_TERMINAL,
+    /** Another job goes on in its place, and would be made a second time. */
+    CONTINUED,
     /** A takeover of a job that no worker runs. */
     NOT_RUNNING,
     /** A pause or takeover of a job that has run and begun no step. */

@@ -193,6 +193,9 @@ public final class Commands {
 
   private record Step(int index, String state, int doneBefore, boolean hasWorkspace) {}
 
+  // It would go on as the same job once more.
+  private static final Sql SUCCESSOR = Sql.of("SELECT FROM holdfast.job WHERE id = :successor");
+
   /**
    * What became of a command.
    *
@@ -287,6 +290,10 @@ public final class Commands {
     boolean accepts = command.action() == CommandAction.ACCEPT_STEP;
     if (state.isTerminal() && (accepts || !command.action().isRecovery())) {
       return Answer.ALREADY_TERMINAL;
+    }
+    if (state == JobState.SUCCEEDED
+        && SUCCESSOR.on(connection).set("successor", JobId.ofSuccessor(job)).found()) {
+      return Answer.CONTINUED;
     }
     if (command.action() == CommandAction.TAKEOVER && state != JobState.RUNNING) {
       return Answer.NOT_RUNNING;

@@ -24,7 +24,7 @@ public final class Retention {
            AND (j.started_as IS NULL OR NOT EXISTS (
              SELECT FROM holdfast.job p WHERE p.id = j.parent_id AND p.finished_at IS NULL))
            -- And for forks of that job.
-           AND (j.started_as IS NULL OR NOT EXISTS (
+           AND (j.parent_id IS NULL OR NOT EXISTS (
              SELECT FROM holdfast.job f
               WHERE f.forked_from = j.parent_id AND f.finished_at IS NULL))
          LIMIT :most

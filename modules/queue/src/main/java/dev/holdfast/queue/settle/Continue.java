@@ -5,6 +5,7 @@ import dev.holdfast.model.attempt.Settlement;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.queue.jdbc.Database;
 import dev.holdfast.queue.jdbc.Rows;
 import dev.holdfast.queue.jdbc.Sql;
 import dev.holdfast.queue.notify.QueueNotifier;
@@ -23,6 +24,9 @@ import java.util.Set;
  * Moves running jobs to SUCCEEDED, and enqueues another one in the place of each, which has all
  * that it has but its payload: one statement, so that a crash leaves both or none. One that was
  * asked to cancel is cancelled instead.
+ *
+ * <p>The rows are locked first, by a statement of its own: a signal that was committed while this
+ * waited for its lock is in the mailbox then, and goes along.
  */
 final class Continue {
   private static final Transition SUCCEEDED =
@@ -136,6 +140,14 @@ final class Continue {
   /** The leases that are settled like this now: by this call, or by one whose answer was lost. */
   static Set<Lease> all(Connection connection, List<Settlement.Continue> settlements)
       throws SQLException {
+    return connection.getAutoCommit()
+        ? Database.inTransaction(connection, in -> afterLocking(in, settlements))
+        : afterLocking(connection, settlements);
+  }
+
+  private static Set<Lease> afterLocking(
+      Connection connection, List<Settlement.Continue> settlements) throws SQLException {
+    FenceSql.hold(connection, settlements.stream().map(Settlement.Continue::lease).toList());
     List<Continued> continued = bind(SQL.on(connection), settlements).list(Continued::read);
     Set<Lease> settled = new HashSet<>(continued.stream().map(Continued::lease).toList());
     if (!continued.isEmpty()) {

@@ -14,6 +14,26 @@ final class ChildrenSql {
    * @param wait an expression, what it waits for
    */
   static String outcome(String parent, String wait) {
+    return outcome(parent, wait, "= " + parent);
+  }
+
+  /**
+   * The same for a job that may be a fork: what was started before the fork are jobs of another
+   * one. They have ended, so a wait for them is over when it is asked for, and is never woken.
+   */
+  static String outcomeWithForks(String parent, String wait) {
+    return outcome(
+        parent,
+        wait,
+        """
+        = ANY (ARRAY(SELECT coalesce((s.ended ->> 'job')::uuid, s.job_id)
+                       FROM holdfast.step s
+                      WHERE s.job_id = %s AND s.step_id = ANY (w.started)))\
+        """
+            .formatted(parent));
+  }
+
+  private static String outcome(String parent, String wait, String ofParents) {
     return Sql.fragment(
         """
         (SELECT CASE
@@ -34,19 +54,21 @@ final class ChildrenSql {
                   AS w
            LEFT JOIN LATERAL (
              SELECT c.id FROM holdfast.job c
-              WHERE (w.wait -> 'failFast')::bool AND c.parent_id = ${parent}
+              WHERE (w.wait -> 'failFast')::bool AND c.parent_id ${ofParents}
                 AND c.started_as IS NOT NULL AND c.state IN ('FAILED', 'CANCELLED')
                 AND c.started_as = ANY (w.started)
               ORDER BY c.started_as LIMIT 1) AS failed ON true
            LEFT JOIN LATERAL (
              SELECT c.id FROM holdfast.job c
-              WHERE (w.wait -> 'any')::bool AND c.parent_id = ${parent}
+              WHERE (w.wait -> 'any')::bool AND c.parent_id ${ofParents}
                 AND c.started_as = ANY (w.started) AND c.finished_at IS NOT NULL
               ORDER BY c.finished_at LIMIT 1) AS ended ON true)
         """,
         "parent",
         parent,
         "wait",
-        wait);
+        wait,
+        "ofParents",
+        ofParents);
   }
 }

@@ -107,7 +107,8 @@ public final class StartChildren {
           Refusal.BAD_LIMIT, "a job has %,d steps and waits at most".formatted(Limits.STEPS));
     }
     enqueue(connection, enqueue, children, parent);
-    if (children.count() > 0) {
+    // Also of no jobs at all: an operator sends jobs back to what comes after.
+    if (children.count() > 0 || children.jobs().isEmpty()) {
       KEEP.on(connection)
           .set("job", lease.job())
           .set("step", children.id())

@@ -23,7 +23,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -44,19 +43,6 @@ public final class Suspend {
              :names::text[], :within::int8[], :untils::timestamptz[], :rest::text[])
         AS a(id, attempt, wait_id, step_index, sort, name, within_ms, until, rest)
       """;
-
-  private static final Sql LOCK =
-      Sql.of(
-          """
-          SELECT j.id, j.attempt
-            FROM unnest(:jobs::uuid[], :attempts::int4[]) AS a(id, attempt)
-            JOIN holdfast.job j ON j.id = a.id AND j.attempt = a.attempt
-           WHERE ${running}
-           ORDER BY j.id
-             FOR NO KEY UPDATE OF j
-          """,
-          "running",
-          FenceSql.isRunning("j"));
 
   // The same attempt may have asked before, and not have had the answer.
   private static final Sql LOOK =
@@ -101,7 +87,7 @@ public final class Suspend {
           "asked",
           ASKED,
           "children",
-          ChildrenSql.outcome("a.id", "a.rest::jsonb"));
+          ChildrenSql.outcomeWithForks("a.id", "a.rest::jsonb"));
 
   private static final Sql TAKE =
       Sql.of(
@@ -201,11 +187,7 @@ public final class Suspend {
       Map<Suspension, WaitAnswer> answers,
       Set<JobId> cancelled)
       throws SQLException {
-    Set<Lease> held =
-        new HashSet<>(
-            LOCK.on(connection)
-                .leases(asked.stream().map(Suspension::lease).toList())
-                .list(Rows::lease));
+    Set<Lease> held = FenceSql.hold(connection, asked.stream().map(Suspension::lease).toList());
     List<Suspension> holding = asked.stream().filter(each -> held.contains(each.lease())).toList();
     holding.forEach(answers::remove);
     if (!holding.isEmpty()) {

@@ -74,6 +74,7 @@ public final class ExceptionProblems {
       case JOB_RUNNING,
           JOB_AWAITED,
           JOB_ALREADY_TERMINAL,
+          JOB_CONTINUED,
           JOB_NOT_RETRYABLE,
           JOB_NOT_RUNNING,
           JOB_WITHOUT_STEPS,

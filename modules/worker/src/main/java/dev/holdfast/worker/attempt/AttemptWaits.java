@@ -303,9 +303,9 @@ final class AttemptWaits implements JobWaits {
     Integer jobs = start.waitEnd() == null ? null : start.waitEnd().jobs();
     List<JobId> part = new ArrayList<>();
     for (int place = from; jobs != null && place < Math.min(jobs, from + most); place++) {
-      part.add(JobId.ofChild(job.id(), start.id(), start.attempt(), place));
+      part.add(JobId.ofChild(starterOf(start), start.id(), start.attempt(), place));
     }
-    return part.isEmpty() ? List.of() : source.ask(it -> it.children(job.lease(), part));
+    return part.isEmpty() ? List.of() : allOf(part);
   }
 
   /** How these have ended, in their order. */
@@ -316,14 +316,19 @@ final class AttemptWaits implements JobWaits {
           children.subList(from, Math.min(children.size(), from + PART)).stream()
               .map(Child::id)
               .toList();
-      List<ChildEnd> found = source.ask(it -> it.children(job.lease(), part));
-      if (found.size() < part.size()) {
-        throw Kept.doesNotFit(
-            "how the jobs have ended that were started before",
-            "%,d of %,d have been deleted".formatted(part.size() - found.size(), part.size()));
-      }
-      ends.addAll(found);
+      ends.addAll(allOf(part));
     }
     return ends;
+  }
+
+  private List<ChildEnd> allOf(List<JobId> children) {
+    List<ChildEnd> found = source.ask(it -> it.children(job.lease(), children));
+    if (found.size() < children.size()) {
+      throw Kept.doesNotFit(
+          "how the jobs have ended that were started before",
+          "%,d of %,d have been deleted"
+              .formatted(children.size() - found.size(), children.size()));
+    }
+    return found;
   }
 }
