@@ -51,10 +51,17 @@ class ForkTest extends LibraryTest {
   }
 
   private void drain(Handler<Json> handler) {
-    worker(Job.DEFAULT_QUEUE, "children")
-        .handle(Kind.of("steps", Json.class, handler).retry(AT_ONCE))
-        .handle("child", Integer.class, (number, context) -> number * 10)
-        .drain();
+    // A parent may be freed a moment after its last child has ended, on another thread.
+    until(
+        () -> {
+          worker(Job.DEFAULT_QUEUE, "children")
+              .handle(Kind.of("steps", Json.class, handler).retry(AT_ONCE))
+              .handle("child", Integer.class, (number, context) -> number * 10)
+              .drain();
+          return db.count(
+                  "SELECT count(*) FROM holdfast.job WHERE state = 'PENDING' OR wait_sort = 'CHILDREN'")
+              == 0;
+        });
   }
 
   private JobFork.Outcome forked(JobId job, JobFork fork) {
