@@ -42,6 +42,7 @@ type envelope struct {
 	MaxAttempts         int             `json:"maxAttempts"`
 	RetryContext        *Failure        `json:"retryContext"`
 	LiveControl         *liveControl    `json:"liveControl"`
+	MayHaveSteps        bool            `json:"mayHaveSteps"`
 	AssetID             string          `json:"assetId"`
 	PartitionKey        string          `json:"partitionKey"`
 	Traceparent         string          `json:"traceparent"`
@@ -95,7 +96,8 @@ type attempt struct {
 
 	lease, interval, grace, timeout time.Duration
 	strict                          bool
-	isNew                           bool
+	// isNew: nothing can have been done before. A first attempt may have steps all the same, where the job is a fork.
+	isNew bool
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -182,7 +184,7 @@ func newAttempt(task *envelope, from source, worker *Worker, askedAt time.Time) 
 		worker:   worker,
 		lease:    time.Duration(task.HeartbeatTimeoutMs) * time.Millisecond,
 		grace:    30 * time.Second,
-		isNew:    task.Attempt == 1 && task.LiveControl == nil,
+		isNew:    task.Attempt == 1 && task.LiveControl == nil && !task.MayHaveSteps,
 		beatAt:   askedAt,
 		control:  task.LiveControl,
 		token:    task.TaskToken,

@@ -74,12 +74,13 @@ func SpawnAll(ctx context.Context, id string, jobs []JobRequest) ([]Child, error
 		if err := mustBeAsMany(status, len(jobs)); err != nil {
 			return nil, err
 		}
-		start.index, start.time = status.Index, status.Attempt
-		ids, err := a.idsOf(start)
+		start.time = status.Attempt
+		starter := a.starterOf(status)
+		ids, err := start.ids(starter)
 		if err != nil {
 			return nil, err
 		}
-		return a.steps.began(id, ids), nil
+		return a.steps.began(id, ids, starter == a.key.id), nil
 	}
 	if status, err = a.steps.redo(status, command); err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func SpawnAll(ctx context.Context, id string, jobs []JobRequest) ([]Child, error
 	a.steps.keep(&stepStatus{
 		ID: id, Index: start.index, State: stepDone, Attempt: start.time, WaitEnd: &waitEnd{Sort: sortChildren, Outcome: endStarted, Jobs: &count},
 	})
-	return a.steps.began(id, ids), nil
+	return a.steps.began(id, ids, true), nil
 }
 
 // newStart: all are valid before any is started.
@@ -126,8 +127,13 @@ func newStart(id string, jobs []JobRequest) (*childrenStart, error) {
 	return start, nil
 }
 
-// idsOf are the same in either protocol.
-func (a *attempt) idsOf(start *childrenStart) ([]string, error) { return start.ids(a.key.id) }
+// starterOf is the job that has started these: this one, unless the start was copied when this one was made, as a fork.
+func (a *attempt) starterOf(status *stepStatus) string {
+	if job := status.WaitEnd.Job; job != "" {
+		return job
+	}
+	return a.key.id
+}
 
 func mustBeAsMany(status *stepStatus, jobs int) error {
 	end := status.WaitEnd
@@ -147,7 +153,7 @@ func mustBeAsMany(status *stepStatus, jobs int) error {
 }
 
 // began: a wait for any other job might never end.
-func (s *steps) began(id string, ids []string) []Child {
+func (s *steps) began(id string, ids []string, own bool) []Child {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if s.children == nil {
@@ -156,7 +162,7 @@ func (s *steps) began(id string, ids []string) []Child {
 	children := make([]Child, len(ids))
 	for i, each := range ids {
 		children[i] = Child{each, id}
-		s.children[children[i]] = true
+		s.children[children[i]] = own
 	}
 	return children
 }
@@ -165,12 +171,43 @@ func (s *steps) checkStarted(children []Child) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	for _, child := range children {
-		if !s.children[child] {
+		if _, started := s.children[child]; !started {
 			return fmt.Errorf(
 				"holdfast: job %s was not started as '%s' by this one: wait for what Spawn has returned", child.ID, child.StartedAs)
 		}
 	}
 	return nil
+}
+
+// own are those that this job has started, and may wait for.
+func (s *steps) own(children []Child) []Child {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	var own []Child
+	for _, child := range children {
+		if s.children[child] {
+			own = append(own, child)
+		}
+	}
+	return own
+}
+
+// passed is a wait for which there is nothing to wait any more. It returns how it has ended for the job that this one is a fork of, and
+// nil if that has not waited for it.
+func (a *attempt) passed(id string) (*waitEnd, error) {
+	status, command, err := a.steps.ask(id)
+	if err != nil {
+		return nil, err
+	}
+	if status.isDone() && command == nil {
+		answer, err := endedBefore(&wait{ID: id, Sort: sortChildren}, status)
+		if err != nil {
+			return nil, err
+		}
+		return answer.End, nil
+	}
+	_, err = a.steps.redo(status, command)
+	return nil, err
 }
 
 // Join waits until these have ended, and returns how, in their order. When one fails or is cancelled it cancels the others, and returns a
@@ -204,8 +241,12 @@ func join(ctx context.Context, id string, children []Child, failFast bool) ([]Ch
 	if err := a.steps.checkStarted(children); err != nil || len(children) == 0 {
 		return nil, err
 	}
-	asked := &wait{ID: id, Sort: sortChildren, Started: startedAs(children), FailFast: failFast}
-	if _, err := waitFor(ctx, asked); err != nil {
+	if own := a.steps.own(children); len(own) > 0 {
+		_, err = waitFor(ctx, &wait{ID: id, Sort: sortChildren, Started: startedAs(own), FailFast: failFast})
+	} else {
+		_, err = a.passed(id)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return a.ends(children)
@@ -220,20 +261,41 @@ func Any(ctx context.Context, id string, children []Child) (ChildEnd, error) {
 	if err := a.steps.checkStarted(children); err != nil {
 		return ChildEnd{}, err
 	}
-	answer, err := waitFor(ctx, &wait{ID: id, Sort: sortChildren, Started: startedAs(children), Any: true})
+	first, err := a.first(ctx, id, children)
 	if err != nil {
 		return ChildEnd{}, err
 	}
-	at := slices.IndexFunc(children, func(child Child) bool { return child.ID == answer.End.Job })
+	at := slices.IndexFunc(children, func(child Child) bool { return child.ID == first })
 	if at < 0 {
 		return ChildEnd{}, fmt.Errorf(
-			"holdfast: the first that has ended for '%s' is job %s, which is none of these: wait for all that was started with them", id, answer.End.Job)
+			"holdfast: the first that has ended for '%s' is job %s, which is none of these: wait for all that was started with them", id, first)
 	}
 	ends, err := a.ends(children[at : at+1])
 	if err != nil {
 		return ChildEnd{}, err
 	}
 	return ends[0], nil
+}
+
+// first is the job that has ended first. In a fork that is one of those that had ended before, in the order given.
+func (a *attempt) first(ctx context.Context, id string, children []Child) (string, error) {
+	own := a.steps.own(children)
+	if len(own) == len(children) {
+		answer, err := waitFor(ctx, &wait{ID: id, Sort: sortChildren, Started: startedAs(children), Any: true})
+		if err != nil {
+			return "", err
+		}
+		return answer.End.Job, nil
+	}
+	end, err := a.passed(id)
+	if err != nil {
+		return "", err
+	}
+	if end != nil && end.Job != "" {
+		return end.Job, nil
+	}
+	at := slices.IndexFunc(children, func(child Child) bool { return !slices.Contains(own, child) })
+	return children[at].ID, nil
 }
 
 // Map starts a job for each item, waits for all as [Join] does, under id:join, and returns their results.
@@ -285,7 +347,8 @@ func (a *attempt) ends(children []Child) ([]ChildEnd, error) {
 			return nil, refusedForGood(err)
 		}
 		if len(ends) != len(ids) {
-			return nil, a.lost("the server answered without some of the jobs that were started")
+			return nil, doesNotFit("how the jobs have ended that were started before",
+				fmt.Errorf("%d of %d have been deleted", len(ids)-len(ends), len(ids)))
 		}
 		found = append(found, ends...)
 	}

@@ -23,6 +23,13 @@ func (s *stage) pushed() (http.Handler, *httptest.Server) {
 	return handler, server
 }
 
+// dispatched serves until the end of the test what the server pushes.
+func (s *stage) dispatched() {
+	s.t.Helper()
+	_, server := s.pushed()
+	call(http.MethodPut, "/v1/queues/"+s.queue+"/dispatch", map[string]any{"url": server.URL + "/tasks", "secret": secret, "maxInFlight": 4}, nil)
+}
+
 func TestAPushedTaskHasAllThatAClaimedOneHas(t *testing.T) {
 	s := newStage(t)
 	holdfast.Handle(s.worker, "all", func(ctx context.Context, job *holdfast.Job[string]) (any, error) {
@@ -49,8 +56,7 @@ func TestAPushedTaskHasAllThatAClaimedOneHas(t *testing.T) {
 		return []any{step, ends[0].Result}, nil
 	})
 	holdfast.Handle(s.worker, "child", func(_ context.Context, job *holdfast.Job[string]) (string, error) { return job.Payload, nil })
-	_, server := s.pushed()
-	call(http.MethodPut, "/v1/queues/"+s.queue+"/dispatch", map[string]any{"url": server.URL + "/tasks", "secret": secret, "maxInFlight": 4}, nil)
+	s.dispatched()
 	id := s.enqueue(holdfast.JobRequest{Kind: "all", Payload: "x"})
 	s.succeeds(id, `[1,"x"]`)
 	text, err := client.Log(s.ctx, id)

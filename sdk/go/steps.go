@@ -133,6 +133,7 @@ type steps struct {
 	entered  map[string]bool
 	honoured map[string]bool
 	starts   map[*stepStart]bool
+	// children: false for those of the job that this one is a fork of. They have ended, and nobody would wake this one.
 	children map[Child]bool
 	running  int
 	// continues: whether the first report of this attempt tells at which step the job continues.
@@ -196,7 +197,7 @@ func (s *steps) ask(id string) (*stepStatus, *recovery, error) {
 	return &status, asked, nil
 }
 
-// load asks for the steps of earlier attempts, once. The first attempt has none.
+// load asks for the steps that are known, once. The first attempt has none, unless the job is a fork.
 func (s *steps) load() error {
 	s.lock.Lock()
 	loaded := s.loaded

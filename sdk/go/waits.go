@@ -207,16 +207,21 @@ func waitFor(ctx context.Context, asked *wait) (*waitAnswer, error) {
 		return nil, err
 	}
 	if status.isDone() && command == nil {
-		if status.WaitEnd == nil || status.WaitEnd.Sort != asked.Sort || status.WaitEnd.Outcome == endStarted {
-			return nil, fmt.Errorf("holdfast: '%s' was %s before, and is a wait of the sort %s now: give it another id",
-				asked.ID, status.what(), asked.Sort)
-		}
-		return checked(asked, &waitAnswer{over, status.WaitEnd, status.Checkpoint})
+		return endedBefore(asked, status)
 	}
 	if status, err = a.steps.redo(status, command); err != nil {
 		return nil, err
 	}
 	return a.ask(status, asked)
+}
+
+// endedBefore is a wait that was over in an earlier attempt, or in the job that this one is a fork of.
+func endedBefore(asked *wait, status *stepStatus) (*waitAnswer, error) {
+	if status.WaitEnd == nil || status.WaitEnd.Sort != asked.Sort || status.WaitEnd.Outcome == endStarted {
+		return nil, fmt.Errorf("holdfast: '%s' was %s before, and is a wait of the sort %s now: give it another id",
+			asked.ID, status.what(), asked.Sort)
+	}
+	return checked(asked, &waitAnswer{over, status.WaitEnd, status.Checkpoint})
 }
 
 // ask: while the answer is on the way a heartbeat may find that the lease is gone, because the attempt has been suspended.
