@@ -74,6 +74,8 @@ var neverRetried = []string{
 	"CANCEL_TIMEOUT",
 	"TOXIC_JOB",
 	"NOT_DECIDED",
+	"NOT_SIGNALLED",
+	"REJECTED",
 }
 
 // FailedError fails the attempt with a category and a code of the handler's own. [Fail] makes one.

@@ -84,6 +84,8 @@ const NEVER_RETRIED: ReadonlySet<string> = new Set([
   "CANCEL_TIMEOUT",
   "TOXIC_JOB",
   "NOT_DECIDED",
+  "NOT_SIGNALLED",
+  "REJECTED",
 ]);
 
 /** Thrown by a handler that knows what is wrong. Any other error is `USER_CODE` and is retried. */

@@ -29,6 +29,8 @@ NEVER_RETRIED = (
     "CANCEL_TIMEOUT",
     "TOXIC_JOB",
     "NOT_DECIDED",
+    "NOT_SIGNALLED",
+    "REJECTED",
 )
 """Codes of failures that another attempt cannot help, whatever their category."""
 

@@ -37,6 +37,7 @@ class NamesTest {
           "alive",
           "steps",
           "settlingInTransaction",
+          "waits",
           "sleep",
           "sleepUntil",
           "await",
@@ -61,6 +62,7 @@ class NamesTest {
           "grace",
           "alive",
           "steps",
+          "waits",
           "settlingInTransaction");
 
   private final String go = sources("sdk/go", ".go");

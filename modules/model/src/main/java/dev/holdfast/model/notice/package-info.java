@@ -1,8 +1,4 @@
-/**
- * Notices of questions: what servers tell others, and what became of each question.
- *
- * <p>Not part of the API: for the modules of Holdfast, and may change in any release.
- */
+/** Notices of questions: what servers tell others, and what became of each question. */
 @NullMarked
 package dev.holdfast.model.notice;
 
