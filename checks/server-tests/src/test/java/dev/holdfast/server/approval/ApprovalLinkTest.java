@@ -41,6 +41,7 @@ import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -194,6 +195,23 @@ class ApprovalLinkTest extends ServerTest {
     holdfast.jobs().decide(job, "limit", new Decision(true, "ann", ""), Role.ADMIN, Tenant.ANY);
     assertThat(json(link).is(409, "already_decided").body().get("message").asText())
         .startsWith("this was approved already, by ann, at ");
+  }
+
+  @Test
+  void what_nobody_had_decided_in_time_is_said_to_be_by_nobody() {
+    for (Question.Unanswered then :
+        Set.of(Question.Unanswered.REJECT, Question.Unanswered.APPROVE)) {
+      JobId job = asks(Question.of("Raise?").within(Duration.ofHours(1), then));
+      String link = link(job);
+      db.sql("UPDATE holdfast.job SET wake_at = clock_timestamp() WHERE id = ?", job.value());
+      holdfast.store().maintenance().promote();
+      boolean approved = then == Question.Unanswered.APPROVE;
+      assertThat(json(link).is(409, "already_decided").body().get("message").asText())
+          .startsWith(
+              "this was %s already, because nobody had decided in time, at "
+                  .formatted(approved ? "approved" : "rejected"));
+      holdfast.cancel(job, "enough");
+    }
   }
 
   @Test

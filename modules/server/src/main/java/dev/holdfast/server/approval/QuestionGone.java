@@ -47,7 +47,7 @@ final class QuestionGone {
             "this was %s already, %s%s"
                 .formatted(
                     approved ? "approved" : "rejected",
-                    end.by() == null ? "by nobody by name" : "by " + end.by(),
+                    end.by() == null ? "because nobody had decided in time" : "by " + end.by(),
                     at == null ? "" : ", at " + QuestionPage.moment(at)));
     problem.with("approved", approved);
     if (end.by() != null) {
