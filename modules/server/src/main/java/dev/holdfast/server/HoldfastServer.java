@@ -156,6 +156,8 @@ public final class HoldfastServer implements AutoCloseable {
     periodic.every(Duration.ofSeconds(1), polls::write);
     periodic.every(Duration.ofSeconds(10), clock::refresh);
     periodic.every(Duration.ofSeconds(30), keyring::load);
+    // Also without a receiver: a server that had one may have left notices.
+    periodic.every(NoticeSender.TIDY, () -> store.notices().supersedeNotices());
     periodic.every(Duration.ofMinutes(10), () -> store.notices().forgetNotices(NoticeSender.KEPT));
     periodic.every(
         Duration.ofMinutes(10), () -> store.maintenance().forgetSubmissions(SUBMISSIONS_KEPT));
@@ -276,7 +278,6 @@ public final class HoldfastServer implements AutoCloseable {
           new NoticeSender(store.notices(), receiver, links, address, clock, metrics::notice);
       parts.addFirst(notices);
       periodic.every(NoticeSender.LOOK, notices::look);
-      periodic.every(NoticeSender.TIDY, notices::tidy);
     }
     try {
       WebServer web = web(options, handler, slowRequests);

@@ -127,6 +127,20 @@ class NoticesTest {
   }
 
   @Test
+  void a_notice_that_is_not_received_is_trouble_while_its_question_is_asked() {
+    ask(1);
+    notices.writeNotices();
+    Notice.Try tried = notices.claimNotices(1, Duration.ZERO).getFirst();
+    while (tried.attempt() < 3) {
+      tried = notices.claimNotices(1, Duration.ZERO).getFirst();
+    }
+    assertThat(notices.noticeFailed(tried, 500, "status 500", SOON)).isTrue();
+    assertThat(notices.noticeTrouble()).isEqualTo(new Notice.Trouble(1, "status 500", 0));
+    holdfast.cancel(tried.asked().job(), "enough");
+    assertThat(notices.noticeTrouble()).isEqualTo(new Notice.Trouble(0, null, 0));
+  }
+
+  @Test
   void a_notice_that_is_received_while_its_question_is_decided_was_received() {
     ask(1);
     notices.writeNotices();

@@ -208,6 +208,14 @@ class NoticeSenderTest extends NoticesFixture {
   }
 
   @Test
+  void a_server_without_a_receiver_ends_notices_of_decided_questions_too() {
+    JobId job = asks(RAISE);
+    holdfast.store().notices().writeNotices();
+    decide(job);
+    becomes(Notice.State.SUPERSEDED);
+  }
+
+  @Test
   void a_notice_that_is_due_after_its_question_was_decided_is_not_sent() {
     JobId job = asks(RAISE);
     holdfast.store().notices().writeNotices();

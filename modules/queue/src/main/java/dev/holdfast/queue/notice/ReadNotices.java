@@ -32,9 +32,13 @@ public final class ReadNotices {
           """
           WITH failing AS (
             SELECT n.last_error, n.attempts
-              FROM holdfast.notice n
-             WHERE n.state = 'PENDING' AND n.attempts >= :often AND n.last_error IS NOT NULL
-             LIMIT 10000
+              FROM (SELECT n.job_id, n.wait_id, n.asked_at, n.last_error, n.attempts
+                      FROM holdfast.notice n
+                     WHERE n.state = 'PENDING' AND n.attempts >= :often
+                       AND n.last_error IS NOT NULL
+                     LIMIT 10000) AS n
+              JOIN holdfast.job j ON j.id = n.job_id
+             WHERE ${asks}
           )
           SELECT (SELECT count(*) FROM failing) AS failing,
                  (SELECT last_error FROM failing ORDER BY attempts DESC LIMIT 1) AS reason,

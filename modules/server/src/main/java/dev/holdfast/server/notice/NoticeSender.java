@@ -105,11 +105,6 @@ public final class NoticeSender implements AutoCloseable {
     sendDue();
   }
 
-  /** Ends notices that have nothing to tell any more. */
-  public void tidy() {
-    notices.supersedeNotices();
-  }
-
   private void sendDue() {
     lock.lock();
     try {
