@@ -2,6 +2,9 @@ package dev.holdfast.workspace;
 
 import dev.holdfast.model.attempt.StepStatus;
 import dev.holdfast.model.attempt.WaitEnd;
+import dev.holdfast.model.job.FailedException;
+import dev.holdfast.model.job.Failure;
+import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.value.Codec;
 import dev.holdfast.model.value.Json;
 import dev.holdfast.worker.handler.JobWaits;
@@ -62,6 +65,41 @@ final class StepHistory {
 
   boolean isDone(int index) {
     return done.containsKey(index) || waits.containsKey(index);
+  }
+
+  /**
+   * Throws if another step was done in the place of this one, as by the job that this one is a fork
+   * of, with another payload: its changes would pass for those of this step.
+   */
+  void mustBe(int index, String id) {
+    EndedWait wait = waits.get(index);
+    Checkpoint checkpoint = done.get(index);
+    String known = wait != null ? wait.id() : checkpoint == null ? id : checkpoint.stepId();
+    if (!known.equals(id)) {
+      throw differs(index, known, "'" + id + "'");
+    }
+  }
+
+  /** Throws if more was done than the job has steps. */
+  void mustEndAt(int last) {
+    Map.Entry<Integer, Checkpoint> step = done.higherEntry(last);
+    Map.Entry<Integer, EndedWait> wait = waits.higherEntry(last);
+    if (step != null) {
+      throw differs(step.getKey(), step.getValue().stepId(), "no more than " + last);
+    }
+    if (wait != null) {
+      throw differs(wait.getKey(), wait.getValue().id(), "no more than " + last);
+    }
+  }
+
+  private static FailedException differs(int index, String known, String now) {
+    return new FailedException(
+        Failure.of(
+                FailureCategory.CONFIGURATION,
+                "STEPS_DIFFER",
+                "what was done as step %d is '%s', and the payload has %s there: give a fork a payload with the same steps before the one from which it goes on"
+                    .formatted(index, known, now))
+            .withRetryable(false));
   }
 
   /** What the waits before this step have brought, as programs are told it. */

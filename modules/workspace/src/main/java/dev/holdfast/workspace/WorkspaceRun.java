@@ -104,6 +104,7 @@ public final class WorkspaceRun {
             case WorkspaceJob.Task task -> run(task, index, budgets);
           };
     }
+    history.mustEndAt(last);
     workspace.writeMissingPatches(last);
     scope.host().progress(100, "done");
     return new Result(
@@ -116,6 +117,7 @@ public final class WorkspaceRun {
   /** The answer is which one comes next. */
   private int run(WorkspaceJob.Task task, int index, Budgets budgets) throws InterruptedException {
     if (history.isDone(index) && !isAskedFor(index)) {
+      history.mustBe(index, task.id());
       return index + 1;
     }
     WorkspaceStep step = new WorkspaceStep(scope, task, index, history, workspace);

@@ -50,6 +50,7 @@ final class WorkspaceWait {
       history.drop(index);
       workspace.abandon();
     }
+    history.mustBe(index, step.id());
     // Also one that was over before this attempt: the one before may not have come to its failure.
     check(history.waited(index).orElseGet(this::await));
     return index + 1;
