@@ -11,8 +11,10 @@ import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.Job;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.value.Tenant;
+import dev.holdfast.server.Client;
 import dev.holdfast.testkit.TestDatabase;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -60,6 +62,33 @@ public class PushedTaskTest extends PushFixture {
     enqueued();
     assertThat(pushed().has("traceparent")).isFalse();
     assertThat(traces.take()).isEqualTo("null");
+  }
+
+  @Test
+  void a_version_is_refused_since_a_task_that_has_one_would_not_be_pushed_again()
+      throws InterruptedException {
+    dispatch(10);
+    JobId job = enqueued();
+    JsonNode task = pushed();
+    begun(task);
+    Map<String, Object> go = Map.of("id", "go", "sort", "SIGNAL", "signal", "go");
+    Client.Reply refused =
+        callback(task, "wait", Map.of("attempt", 1, "wait", go, "version", 2))
+            .is(422, "invalid_value");
+    assertThat(refused.body().get("message").asText()).contains("'version'", "pushed");
+    Map<String, Object> jobs =
+        Map.of("startedAs", "more", "jobs", List.of(Map.of("kind", "echo")), "attempt", 1);
+    Map<String, Object> versioned = new HashMap<>(jobs);
+    versioned.put("version", 2);
+    callback(task, "children", versioned).is(422, "invalid_value");
+    Map<String, Object> step =
+        Map.of("attempt", 1, "stepIndex", 1, "state", "DONE", "stepAttempt", 1, "version", 2);
+    client
+        .put("/v1/tasks/%s/steps/one".formatted(job), step, task.get("taskToken").asText())
+        .is(422, "invalid_value");
+    callback(task, "wait", Map.of("attempt", 1, "wait", go)).ok();
+    holdfast.signal(job, "go", "now");
+    assertThat(pushed().get("attempt").asInt()).isEqualTo(2);
   }
 
   @Test

@@ -18,10 +18,12 @@ import dev.holdfast.model.attempt.WaitAnswer;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.job.JobStateSnapshot;
+import dev.holdfast.model.ops.Dispatch;
 import dev.holdfast.queue.JobQueue;
 import dev.holdfast.queue.Queries;
 import dev.holdfast.server.auth.Caller;
 import dev.holdfast.server.auth.Tenants;
+import dev.holdfast.server.http.Problem;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -147,9 +149,18 @@ public final class FencedOperations {
         });
   }
 
-  /** What is written after it belongs to this version, if the job has none yet. */
+  /**
+   * What is written after it belongs to this version, if the job has none yet. A pushed task can
+   * have none: it would be for workers alone that name their versions with a lease request.
+   */
   void keepVersion(LeaseHolder holder, Lease lease, @Nullable Integer version) {
     if (version != null) {
+      if (queries.workerNames(List.of(lease)).getOrDefault(lease, "").startsWith(Dispatch.WORKER)) {
+        throw new Problem(
+            422,
+            "invalid_value",
+            "field 'version' is not for tasks that are pushed: leave it out, or lease the tasks of a kind that has versions");
+      }
       var unused = report(List.of(new Held<>(holder, lease, new Report.Version(lease, version))));
     }
   }
