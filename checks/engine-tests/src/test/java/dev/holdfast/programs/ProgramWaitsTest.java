@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.model.attempt.AttemptOutcome;
 import dev.holdfast.model.command.CommandAction;
 import dev.holdfast.model.command.PendingCommand;
+import dev.holdfast.model.job.EventType;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.job.FailureCategory;
 import dev.holdfast.model.job.Job;
+import dev.holdfast.model.job.JobEvent;
 import dev.holdfast.model.job.JobId;
 import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Role;
@@ -143,6 +145,18 @@ class ProgramWaitsTest extends ProgramFixture {
     await(id, JobState.SUCCEEDED);
     assertThat(envelope())
         .contains("\"outcome\":\"REJECTED\",\"by\":\"ada\",\"comment\":\"no\",\"at\":\"20");
+  }
+
+  @Test
+  void a_program_that_was_told_what_it_has_waited_for_has_not_passed_it_over() {
+    JobId id = working(unless("contract", CONTRACT, say("{\"output\": \"signed\"}")));
+    await(id, JobState.WAITING);
+    holdfast.signal(id, "contract", "C-17");
+    await(id, JobState.SUCCEEDED);
+    assertThat(holdfast.queries().timeline(id))
+        .extracting(JobEvent::type)
+        .contains(EventType.RESUMED)
+        .doesNotContain(EventType.STEPS_UNUSED);
   }
 
   @Test

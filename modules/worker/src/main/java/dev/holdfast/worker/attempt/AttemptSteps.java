@@ -220,6 +220,7 @@ final class AttemptSteps implements JobSteps {
    * be told that it is done.
    */
   List<StepStatus> beginCall() {
+    opened = true;
     boolean isFirst = loop == null;
     loadOnce();
     if (!isFirst) {
