@@ -15,8 +15,10 @@ import dev.holdfast.model.value.Json;
 import dev.holdfast.model.value.PayloadType;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.model.wait.Decision;
+import dev.holdfast.model.wait.OpenWait;
 import dev.holdfast.model.wait.Question;
 import dev.holdfast.model.wait.SignalToJob.Answer;
+import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.worker.handler.Approval;
 import dev.holdfast.worker.handler.Child;
 import dev.holdfast.worker.handler.Handler;
@@ -26,6 +28,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -187,6 +190,32 @@ class WaitsTest extends LibraryTest {
         .isEqualTo(Decision.Answer.ACCEPTED);
     await(id, JobState.SUCCEEDED);
     assertThat(result(id)).isEqualTo("\"true ada fine\"");
+  }
+
+  @Test
+  void a_secret_in_a_question_is_redacted() {
+    start(
+        worker()
+            .redact(Scrubber.knowing(List.of("tell-nobody-9"))::scrub)
+            .handle(
+                "waits",
+                Json.class,
+                (payload, context) ->
+                    context
+                        .approve(
+                            "limit",
+                            Question.of("Raise it with tell-nobody-9?")
+                                .details("by password=hunter22"))
+                        .approved()));
+    JobId id = enqueue(Job.of("waits"));
+    await(id, JobState.WAITING);
+    OpenWait.Asked asked =
+        Objects.requireNonNull(Objects.requireNonNull(job(id).waitsFor()).question());
+    assertThat(asked.text()).isEqualTo("Raise it with ***?");
+    assertThat(asked.details()).isEqualTo("by password=***");
+    assertThat(holdfast.queries().timeline(id).toString())
+        .contains("Raise it with ***?")
+        .doesNotContain("tell-nobody-9", "hunter22");
   }
 
   @Test

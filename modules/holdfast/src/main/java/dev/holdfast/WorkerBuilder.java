@@ -192,9 +192,10 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Hides secrets in the texts of failures, in messages of progress, in what is reported of steps
-   * and in log lines, before they leave the worker. Unless given, secrets are recognised by their
-   * form and by their names; {@code Scrubber.knowing(secrets)::scrub} also hides known values.
+   * Hides secrets in the texts of failures and questions, in messages of progress, in what is
+   * reported of steps and in log lines, before they leave the worker. Unless given, secrets are
+   * recognised by their form and by their names; {@code Scrubber.knowing(secrets)::scrub} also
+   * hides known values.
    */
   public WorkerBuilder redact(UnaryOperator<String> value) {
     redact = value;

@@ -15,6 +15,7 @@ import dev.holdfast.model.job.JobState;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.model.wait.Decision;
+import dev.holdfast.redaction.Scrubber;
 import dev.holdfast.testkit.OnlyWithAll;
 import dev.holdfast.worker.handler.Kind;
 import java.io.IOException;
@@ -145,6 +146,24 @@ class ProgramWaitsTest extends ProgramFixture {
     await(id, JobState.SUCCEEDED);
     assertThat(envelope())
         .contains("\"outcome\":\"REJECTED\",\"by\":\"ada\",\"comment\":\"no\",\"at\":\"20");
+  }
+
+  @Test
+  void secrets_in_a_question_are_redacted() {
+    String script =
+        say(
+            "{\"suspend\": {\"id\": \"limit\", \"sort\": \"approval\", \"question\": \"Raise it with tell-nobody-9?\", \"details\": \"by password=hunter22\"}}");
+    JobId id =
+        ran(
+            new Program(List.of("sh", "-c", script), folder, Map.of(), List.of())
+                .kind("program", CODEC, Scrubber.knowing(List.of("tell-nobody-9"))),
+            Job.of("program"));
+    await(id, JobState.WAITING);
+    assertThat(job(id).waitsFor().question().text()).isEqualTo("Raise it with ***?");
+    assertThat(job(id).waitsFor().question().details()).isEqualTo("by password=***");
+    assertThat(holdfast.queries().timeline(id).toString())
+        .contains("Raise it with ***?")
+        .doesNotContain("tell-nobody-9", "hunter22");
   }
 
   @Test

@@ -12,6 +12,7 @@ import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.wait.Wait;
 import dev.holdfast.model.wait.WaitForm;
+import dev.holdfast.redaction.Scrubber;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,6 +31,7 @@ final class AskedByProgram {
   static final int MOST_CHARS = 64 << 20;
 
   private final Codec codec;
+  private final Scrubber scrubber;
   private final List<Start> starts = new ArrayList<>();
   private @Nullable Wait wait;
   private @Nullable Failure wrong;
@@ -38,8 +40,9 @@ final class AskedByProgram {
   /** Jobs to be started under an id. */
   record Start(String id, List<Job> jobs) {}
 
-  AskedByProgram(Codec codec) {
+  AskedByProgram(Codec codec, Scrubber scrubber) {
     this.codec = codec;
+    this.scrubber = scrubber;
   }
 
   // ---- as its lines come
@@ -50,7 +53,7 @@ final class AskedByProgram {
       JsonFields fields = JsonFields.of(said);
       Wait asked = WaitForm.read(fields, "sort");
       fields.end();
-      wait = asked;
+      wait = asked.scrubbed(scrubber::scrub);
     } catch (RefusedException refused) {
       refuse(refused.at("suspend"));
     }

@@ -50,7 +50,7 @@ final class ProgramOutput {
     this.scrubber = scrubber;
     this.log = log;
     this.events = events;
-    this.asked = new AskedByProgram(codec);
+    this.asked = new AskedByProgram(codec, scrubber);
     this.scrubbed = scrubber.stream(this::keep);
   }
 

@@ -15,6 +15,7 @@ import dev.holdfast.model.job.JobStatus;
 import dev.holdfast.model.ops.Role;
 import dev.holdfast.model.value.Tenant;
 import dev.holdfast.model.wait.Decision;
+import dev.holdfast.model.wait.OpenWait;
 import dev.holdfast.server.Client;
 import dev.holdfast.server.ServerTest;
 import dev.holdfast.testkit.TestDatabase;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Workers in any language wait, and start jobs, by the calls of a task. */
@@ -90,6 +92,51 @@ public class TaskWaitsTest extends ServerTest {
     waits(first, CONTRACT).is(409, "attempt_mismatch");
     callback(second, "completed", Map.of("attempt", 2, "workerId", "w1", "outcome", "SUCCEEDED"))
         .ok();
+  }
+
+  @Test
+  void secrets_in_a_question_are_not_stored() {
+    Map<String, Object> wait =
+        Map.of(
+            "id",
+            "limit",
+            "sort",
+            "APPROVAL",
+            "question",
+            Map.of("text", "Raise it by password=hunter22 ?", "details", "token=hunter22"));
+    JsonNode byTask = task();
+    waits(byTask, wait).ok();
+    JsonNode byLease = task();
+    client
+        .post(
+            "/v1/leases/suspend",
+            Map.of(
+                "taskId",
+                id(byLease).toString(),
+                "attempt",
+                1,
+                "workerId",
+                "w1",
+                "index",
+                1,
+                "wait",
+                wait),
+            null)
+        .ok();
+    for (JsonNode task : List.of(byTask, byLease)) {
+      OpenWait.Asked asked =
+          Objects.requireNonNull(Objects.requireNonNull(status(task).waitsFor()).question());
+      assertThat(asked.text()).isEqualTo("Raise it by password=*** ?");
+      assertThat(asked.details()).isEqualTo("token=***");
+    }
+    for (String table : List.of("job", "event")) {
+      assertThat(
+              db.count(
+                  "SELECT count(*) FROM holdfast.%s t WHERE position('hunter22' IN t::text) > 0"
+                      .formatted(table)))
+          .as(table)
+          .isZero();
+    }
   }
 
   private List<JsonNode> leasedWith(Object... versions) {

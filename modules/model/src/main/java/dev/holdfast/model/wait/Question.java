@@ -6,6 +6,7 @@ import dev.holdfast.model.value.RefusedException;
 import dev.holdfast.model.value.Text;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -88,6 +89,16 @@ public record Question(
 
   public Question role(Decider value) {
     return new Question(text, details, value, within, afterwards);
+  }
+
+  /** Scrubbing can make a text longer. */
+  Question scrubbed(UnaryOperator<String> scrub) {
+    return new Question(
+        Text.excerpt(Text.wellFormed(scrub.apply(text)), Limits.REASON_CHARS),
+        Text.excerpt(Text.wellFormed(scrub.apply(details)), Limits.MESSAGE_CHARS),
+        role,
+        within,
+        afterwards);
   }
 
   /** It counts as rejected when nobody has decided by then. */

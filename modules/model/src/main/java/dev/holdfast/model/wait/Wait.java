@@ -6,6 +6,7 @@ import dev.holdfast.model.value.RefusedException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,17 @@ public sealed interface Wait {
 
   /** How long it lasts at most; null without a bound, and where a moment is given instead. */
   @Nullable Duration within();
+
+  /** With what people are to read scrubbed of secrets. */
+  default Wait scrubbed(UnaryOperator<String> scrub) {
+    return switch (this) {
+      case ForApproval(var id, var question) -> new ForApproval(id, question.scrubbed(scrub));
+      case Sleep sleep -> sleep;
+      case SleepUntil sleep -> sleep;
+      case ForSignal signal -> signal;
+      case ForChildren children -> children;
+    };
+  }
 
   /** Until a time has passed. */
   record Sleep(String id, Duration within) implements Wait {

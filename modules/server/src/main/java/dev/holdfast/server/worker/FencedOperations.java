@@ -193,7 +193,7 @@ public final class FencedOperations {
     if (!holds(suspension.holder(), suspension.lease())) {
       return WaitAnswer.LEASE_LOST;
     }
-    WaitAnswer answer = queue.suspend(suspension.content());
+    WaitAnswer answer = queue.suspend(Scrubbed.suspension(suspension.content()));
     if (answer instanceof WaitAnswer.Suspended) {
       attempts.suspended(suspension.lease());
     }

@@ -3,6 +3,7 @@ package dev.holdfast.server.worker;
 import dev.holdfast.model.attempt.Completion;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.attempt.Settlement;
+import dev.holdfast.model.attempt.Suspension;
 import dev.holdfast.model.job.Failure;
 import dev.holdfast.model.value.Limits;
 import dev.holdfast.model.value.Text;
@@ -42,6 +43,11 @@ final class Scrubbed {
 
   private static Failure failure(Failure failure) {
     return failure.scrubbed(SCRUBBER::scrub);
+  }
+
+  static Suspension suspension(Suspension suspension) {
+    return new Suspension(
+        suspension.lease(), suspension.index(), suspension.asked().scrubbed(SCRUBBER::scrub));
   }
 
   static Settlement settlement(Settlement settlement) {

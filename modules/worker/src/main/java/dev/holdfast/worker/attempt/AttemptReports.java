@@ -6,6 +6,7 @@ import dev.holdfast.model.attempt.ProgressThrottle;
 import dev.holdfast.model.attempt.Report;
 import dev.holdfast.model.value.Refusal;
 import dev.holdfast.model.value.RefusedException;
+import dev.holdfast.model.wait.Wait;
 import dev.holdfast.worker.handler.CancelledException;
 import dev.holdfast.worker.handler.LeaseLostException;
 import java.time.Duration;
@@ -43,7 +44,7 @@ final class AttemptReports {
   private volatile boolean ended;
 
   /**
-   * @param redact hides secrets in lines of the log and messages of progress
+   * @param redact hides secrets in lines of the log, messages of progress and questions
    * @param lost called when an answer says that the lease is lost
    */
   AttemptReports(
@@ -93,6 +94,10 @@ final class AttemptReports {
     return message == null
         ? report
         : new Report.Progress(report.lease(), report.percent(), redact.apply(message));
+  }
+
+  Wait redacted(Wait wait) {
+    return wait.scrubbed(redact);
   }
 
   private void answered(@Nullable Ack ack) {

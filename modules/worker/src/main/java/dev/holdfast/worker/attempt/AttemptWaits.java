@@ -131,11 +131,12 @@ final class AttemptWaits implements JobWaits {
       return new Over(mustBe(before, wait), before.checkpoint());
     }
     StepStatus now = steps.again(before);
+    Wait asked = reports.redacted(wait);
     reports.awaitAllWritten();
     asking = true;
     try {
       WaitAnswer answer =
-          source.ask(it -> it.suspend(new Suspension(job.lease(), now.index(), wait)));
+          source.ask(it -> it.suspend(new Suspension(job.lease(), now.index(), asked)));
       return switch (answer) {
         case WaitAnswer.Over(var end, var payload) -> {
           steps.ended(wait.id(), end, payload);
