@@ -47,7 +47,7 @@ def _python() -> Candidate:
     source = REPOSITORY / "sdk/python/src"
     command = ["env", f"PYTHONPATH={source}", sys.executable, str(WORKERS / "python_worker.py")]
     # It frees what it does not need at once.
-    return Candidate("python", command, waits=False, growth_mb=8.0)
+    return Candidate("python", command, growth_mb=8.0)
 
 
 def _typescript() -> list[Candidate]:

@@ -10,7 +10,16 @@ import time
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
-from holdfast import CancelledException, FailedException, FailureCategory, JobContext, Worker
+from holdfast import (
+    CancelledException,
+    Child,
+    FailedException,
+    FailureCategory,
+    Job,
+    JobContext,
+    LeaveHandler,
+    Worker,
+)
 
 worker = Worker(
     os.environ["CONFORMANCE_QUEUE"],
@@ -47,7 +56,7 @@ def echo(payload: Any, ctx: JobContext) -> Any:
 def sleep(payload: dict[str, Any], ctx: JobContext) -> dict[str, int]:
     note("begin", ctx)
     try:
-        ctx.sleep(span(payload, ctx))
+        ctx.idle(span(payload, ctx))
     except CancelledException:
         note("stopped", ctx)
         raise
@@ -82,7 +91,7 @@ def progress(payload: dict[str, Any], ctx: JobContext) -> None:
     for line in payload["lines"]:
         ctx.log(line)
     ctx.progress(payload["percent"], payload["message"])
-    ctx.sleep(2.5)
+    ctx.idle(2.5)
 
 
 @worker.handler("large")
@@ -100,6 +109,74 @@ def steps(payload: dict[str, Any], ctx: JobContext) -> list[dict[str, Any]]:
 
     note("begin", ctx)
     return [ctx.step(name, body, name) for name in payload["steps"]]
+
+
+class Script:
+    """What a handler that waits is to do."""
+
+    def __init__(self, ctx: JobContext) -> None:
+        self.ctx = ctx
+        self.children: dict[str, Child] = {}
+
+    def run(self, ops: list[dict[str, Any]]) -> list[Any]:
+        careless = any(op["op"] == "careless" for op in ops)
+        results = []
+        for op in ops:
+            try:
+                results.append(self.do(op))
+            except LeaveHandler:
+                if not careless:
+                    raise
+                results.append(None)
+        return results
+
+    def do(self, op: dict[str, Any]) -> Any:
+        return getattr(self, f"do_{op['op']}")(op)
+
+    def do_step(self, op: dict[str, Any]) -> Any:
+        def body() -> dict[str, Any]:
+            note(f"step:{op['id']}", self.ctx)
+            return {"step": op["id"], "attempt": self.ctx.attempt}
+
+        return self.ctx.step(op["id"], body)
+
+    def do_sleep(self, op: dict[str, Any]) -> None:
+        self.ctx.sleep(op["id"], op["ms"] / 1000)
+
+    def do_await(self, op: dict[str, Any]) -> Any:
+        within = op["withinMs"] / 1000 if "withinMs" in op else None
+        return self.ctx.await_signal(op["name"], within=within, id=op.get("id"))
+
+    def do_approve(self, op: dict[str, Any]) -> Any:
+        found = self.ctx.approve(op["id"], op["text"])
+        return {"approved": found.approved, "by": found.by, "comment": found.comment}
+
+    def do_spawn(self, op: dict[str, Any]) -> None:
+        self.children[op["id"]] = self.ctx.spawn(op["id"], Job(op["kind"], op["payload"]))
+
+    def do_map(self, op: dict[str, Any]) -> Any:
+        return self.ctx.map(op["id"], op["items"], lambda item: Job("echo", item))
+
+    def do_join(self, op: dict[str, Any]) -> Any:
+        all_ = [self.children[id_] for id_ in op["of"]]
+        ends = self.ctx.join(op["id"], all_, collect=op.get("collect", False))
+        return [end.state.value for end in ends]
+
+    def do_pause(self, op: dict[str, Any]) -> None:
+        if self.ctx.attempt < op["until"]:
+            time.sleep(op["ms"] / 1000)
+
+    def do_continueAs(self, op: dict[str, Any]) -> None:
+        self.ctx.continue_as(op["payload"])
+
+    def do_careless(self, op: dict[str, Any]) -> None:
+        pass
+
+
+@worker.handler("script")
+def script(payload: dict[str, Any], ctx: JobContext) -> list[Any]:
+    note("begin", ctx)
+    return Script(ctx).run(payload["do"])
 
 
 class Quiet(WSGIRequestHandler):

@@ -34,7 +34,7 @@ def cooperative(payload: dict[str, Any], ctx: JobContext) -> None:
 
 
 def slow(payload: dict[str, Any], ctx: JobContext) -> int:
-    ctx.sleep(2)
+    ctx.idle(2)
     return os.getpid()
 
 

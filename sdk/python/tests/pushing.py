@@ -14,7 +14,7 @@ worker = Worker(shutdown_timeout=0.1)
 @worker.handler("wait")
 def wait(payload: Any, ctx: JobContext) -> None:
     Path(os.environ["JOURNAL"]).write_text(f"{os.getpid()}\n")
-    ctx.sleep(60)
+    ctx.idle(60)
 
 
 receiver = worker.push(os.environ["DISPATCH_SECRET"])

@@ -81,7 +81,7 @@ def test_a_pushed_job_whose_worker_stops_goes_back_without_using_budget(
     @worker.handler("k")
     def handle(payload: Any, ctx: JobContext) -> None:
         begun.set()
-        ctx.sleep(60)
+        ctx.idle(60)
 
     serve(worker)
     job = Job(kind="k", queue=queue, max_attempts=1)

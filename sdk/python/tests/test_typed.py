@@ -147,7 +147,7 @@ def test_events_and_artifacts_of_async_handlers_hold_up_no_other(
         for call in (
             lambda: ctx.event("mine"),
             lambda: ctx.publish("out.txt", b"1"),
-            lambda: ctx.sleep(0),
+            lambda: ctx.idle(0),
         ):
             with pytest.raises(TypeError, match=r"await \S+ instead|await \S+\(…\) instead") as why:
                 call()
@@ -168,7 +168,7 @@ def test_events_and_artifacts_of_async_handlers_hold_up_no_other(
 
     worker.start()
     status = run("k")
-    assert status.result == [["ctx.event", "ctx.publish", "ctx.sleep"], 7, True]
+    assert status.result == [["ctx.event", "ctx.publish", "ctx.idle"], 7, True]
     assert "mine" in [event["type"] for event in holdfast.timeline(status.id)]
     assert holdfast.artifact(status.id, "out.txt") == b"content"
 

@@ -56,7 +56,7 @@ def test_a_timeout_stops_the_handler_and_fails_the_attempt(
 
     @worker.handler("k")
     def handle(payload: Any, ctx: JobContext) -> None:
-        ctx.sleep(60)
+        ctx.idle(60)
 
     worker.start()
     status = run("k", timeout=0.5, max_attempts=1)
@@ -189,7 +189,7 @@ def test_a_strict_handler_stops_when_its_lease_may_have_run_out(
         if ctx.attempt > 1:
             return
         try:
-            ctx.sleep(60)
+            ctx.idle(60)
         except CancelledException as cancelled:
             stopped.append(cancelled)
             raise
@@ -221,7 +221,7 @@ def test_close_waits_for_running_jobs_and_releases_the_rest(
     @worker.handler("long")
     def long(payload: Any, ctx: JobContext) -> None:
         begun.release()
-        ctx.sleep(60)
+        ctx.idle(60)
 
     @worker.handler("stubborn")
     def stubborn(payload: Any) -> None:

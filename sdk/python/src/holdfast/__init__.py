@@ -1,6 +1,7 @@
 """Client and worker for Holdfast, a job platform on PostgreSQL. Standard library only."""
 
 from .attempt import LeasedJob
+from .children import Child, ChildEnd, ChildFailedException
 from .client import Holdfast
 from .context import JobContext
 from .errors import (
@@ -11,6 +12,7 @@ from .errors import (
     JobFailedException,
     KeyRefusedException,
     LeaseLostException,
+    LeaveHandler,
     NotFoundException,
     RefusedException,
     ServerUnavailableException,
@@ -20,12 +22,17 @@ from .logs import JobLogFilter, current_job
 from .model import Artifact, Cancellation, Enqueued, Event, Failure, Job, JobState, JobStatus
 from .push import PushReceiver
 from .steps import Step
+from .waits import Approval
 from .worker import Worker
 
 __all__ = [
+    "Approval",
     "Artifact",
     "Cancellation",
     "CancelledException",
+    "Child",
+    "ChildEnd",
+    "ChildFailedException",
     "Enqueued",
     "Event",
     "FailedException",
@@ -42,6 +49,7 @@ __all__ = [
     "KeyRefusedException",
     "LeaseLostException",
     "LeasedJob",
+    "LeaveHandler",
     "NotFoundException",
     "PushReceiver",
     "RefusedException",

@@ -119,10 +119,10 @@ class Attempt:
     """State that the worker's threads share: heartbeats, reports under way and the stop signal."""
 
     __slots__ = (
-        "announced", "beat_at", "control", "deadline", "ended", "give_up_at", "grace", "id",
-        "interval", "job", "kill", "lease", "line_number", "lines", "lock", "log_number",
-        "number", "progress", "signal", "source", "strict", "timeout", "timeout_at", "token",
-        "worker",
+        "announced", "asking", "beat_at", "control", "deadline", "ended", "give_up_at", "grace",
+        "id", "interval", "job", "kill", "lease", "line_number", "lines", "lock", "log_number",
+        "number", "progress", "signal", "source", "strict", "suspended", "timeout", "timeout_at",
+        "token", "worker",
     )  # fmt: skip
 
     def __init__(
@@ -150,6 +150,10 @@ class Attempt:
         self.announced = True
         """False for a pushed attempt until the server has answered its ``started``."""
         self.ended = False
+        self.asking = False
+        """Whether a wait is asked for: the attempt may have ended by it, and the answer be late."""
+        self.suspended = False
+        """Whether the attempt has ended by a wait."""
         self.kill: Callable[[], object] | None = None
         self.signal = StopSignal()
         self.lock = threading.Lock()

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from .attempt import Attempt
-from .errors import LeaseLostException, ServerUnavailableException
+from .errors import (
+    KeyRefusedException,
+    LeaseLostException,
+    RefusedException,
+    ServerUnavailableException,
+    refused,
+)
 from .http import Backoff
 from .model import Artifact
-from .source import StepReport
+from .reporter import Reporter
+from .source import ChildrenStart, StepReport
 from .stop import StopKind
 
 T = TypeVar("T")
+
+MOST_ENDS = 1_000
 
 
 class Channel(Protocol):
@@ -28,17 +38,25 @@ class Channel(Protocol):
 
     def step(self, report: StepReport) -> None: ...
 
+    def suspend(self, index: int, wait: dict[str, Any]) -> dict[str, Any]: ...
+
+    def start_children(
+        self, started_as: str, index: int, time: int, jobs: Sequence[str]
+    ) -> list[str]: ...
+
+    def children_ends(self, ids: Sequence[str]) -> list[dict[str, Any]]: ...
+
     def control(self) -> dict[str, Any] | None: ...
 
 
 class DirectChannel:
     """The handler runs in the worker's process."""
 
-    __slots__ = ("_attempt", "_wake_reporter")
+    __slots__ = ("_attempt", "_reporter")
 
-    def __init__(self, attempt: Attempt, wake_reporter: Callable[[Attempt], None]) -> None:
+    def __init__(self, attempt: Attempt, reporter: Reporter) -> None:
         self._attempt = attempt
-        self._wake_reporter = wake_reporter
+        self._reporter = reporter
 
     def started(self) -> bool:
         """Whether the handler may begin."""
@@ -50,12 +68,16 @@ class DirectChannel:
         return self._attempt.source.started(self._attempt)
 
     def progress(self, percent: int, message: str) -> None:
+        if self._attempt.suspended:
+            return
         self._attempt.progress = (percent, message)
-        self._wake_reporter(self._attempt)
+        self._reporter.touch(self._attempt)
 
     def log(self, text: str) -> None:
+        if self._attempt.suspended:
+            return
         self._attempt.add_lines(text)
-        self._wake_reporter(self._attempt)
+        self._reporter.touch(self._attempt)
 
     def event(self, kind: str, data: Any) -> None:
         self._held(self._insist(lambda: self._attempt.source.event(self._attempt, kind, data)))
@@ -72,8 +94,59 @@ class DirectChannel:
     def step(self, report: StepReport) -> None:
         self._held(self._insist(lambda: self._attempt.source.step(self._attempt, report)))
 
+    def suspend(self, index: int, wait: dict[str, Any]) -> dict[str, Any]:
+        """The answer. Until it is here a heartbeat may find that the lease is gone."""
+        attempt = self._attempt
+        self._flush()
+        with attempt.lock:
+            if attempt.asking or attempt.suspended:
+                raise ValueError("the handler waits already: wait for one thing at a time")
+            attempt.asking = True
+        try:
+            answer = self._answered(lambda: attempt.source.suspend(attempt, index, wait))
+            attempt.suspended = answer["outcome"] == "SUSPENDED"
+        finally:
+            attempt.asking = False
+        self._held(answer["outcome"] != "LEASE_LOST")
+        return answer
+
+    def _flush(self) -> None:
+        """What is reported after a wait would be refused."""
+        if not self._attempt.reports_pending():
+            return
+        sent = self._reporter.flush(self._attempt)
+        while not sent.wait(0.2):
+            self._attempt.signal.check()
+
+    def start_children(
+        self, started_as: str, index: int, time: int, jobs: Sequence[str]
+    ) -> list[str]:
+        attempt, start = self._attempt, ChildrenStart(started_as, index, time, jobs)
+        ids = self._answered(lambda: attempt.source.start_children(attempt, start))
+        self._held(ids is not None)
+        assert ids is not None
+        return ids
+
+    def children_ends(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for first in range(0, len(ids), MOST_ENDS):
+            part = ids[first : first + MOST_ENDS]
+            ends = self._answered(partial(self._attempt.source.children_ends, self._attempt, part))
+            self._held(ends is not None)
+            found += ends or []
+        return found
+
     def control(self) -> dict[str, Any] | None:
         return self._attempt.control
+
+    def _answered(self, call: Callable[[], T]) -> T:
+        """What is refused now would be refused from another attempt as well."""
+        try:
+            return self._insist(call)
+        except KeyRefusedException:
+            raise
+        except RefusedException as why:
+            raise refused(why.error.upper()[:100], str(why)) from why
 
     def _held(self, held: bool) -> None:
         if not held:

@@ -15,7 +15,7 @@ from .errors import (
     ServerUnavailableException,
 )
 from .http import ApiKey, Backoff, Http, server_key, server_url
-from .model import Artifact, Cancellation, Enqueued, Event, Job, JobState, JobStatus
+from .model import Artifact, Cancellation, Enqueued, Event, Job, JobState, JobStatus, new_id
 from .sse import stream
 
 MOST_AT_ONCE = 10_000
@@ -118,6 +118,38 @@ class Holdfast:
         """Puts a FAILED or CANCELLED job back into its queue with a fresh budget."""
         self._call("POST", f"/v1/jobs/{quote(job_id, safe='')}/retry", None)
         return self.get(job_id)
+
+    def signal(
+        self, job_id: str, name: str, payload: Any = None, *, key: str | None = None
+    ) -> bool:
+        """Tells a job something, which stays in its mailbox until a wait takes it.
+
+        Of two signals to a job with the same key only the first counts, and this is False for the
+        other. Without a payload it is an empty object.
+        """
+        return self._signal(f"/v1/jobs/{quote(job_id, safe='')}/signals", {}, name, payload, key)
+
+    def signal_by_key(
+        self, kind: str, unique_key: str, name: str, payload: Any = None, *, key: str | None = None
+    ) -> bool:
+        """The same to the job of a kind that has this unique key."""
+        to = {"kind": kind, "uniqueKey": unique_key}
+        return self._signal("/v1/signals", to, name, payload, key)
+
+    def _signal(
+        self, path: str, to: dict[str, Any], name: str, payload: Any, key: str | None
+    ) -> bool:
+        # With a key of its own a call whose answer is lost is one signal.
+        said = {"name": name, "key": new_id() if key is None else key}
+        said["payload"] = {} if payload is None else payload
+        return not self._call("POST", path, to | said)["duplicate"]
+
+    def decide(self, job_id: str, wait_id: str, approved: bool, comment: str = "") -> None:
+        """Answers what a job asks by ``approve``; ``jobs(waits="approval")`` finds those."""
+        said: dict[str, Any] = {"waitId": wait_id, "approved": approved}
+        if comment:
+            said["comment"] = comment
+        self._call("POST", f"/v1/jobs/{quote(job_id, safe='')}/decisions", said)
 
     def log(self, job_id: str) -> str:
         """The last 64 Ki characters or so that the job's attempts logged."""

@@ -14,8 +14,10 @@ from .attempt import LeasedJob, sendable
 from .channel import Channel
 from .errors import SnoozeException
 from .model import Artifact
-from .steps import Done, Step, Steps
+from .outcome import Outcome, Suspended, of_exception, of_next
+from .steps import Done, RestartHandler, Step, Steps
 from .stop import StopSignal
+from .waiting import Waiting, not_on_event_loop, on_event_loop
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,16 +25,16 @@ T = TypeVar("T")
 ARTIFACT_BYTES = 64 * 1024 * 1024
 
 
-class JobContext:
-    """Safe to use from any thread."""
+class JobContext(Waiting):
+    """Safe to use from any thread, but for waits: these are for the handler itself."""
 
-    __slots__ = ("_channel", "_percent", "_signal", "_steps", "job")
+    __slots__ = ("_channel", "_percent", "_signal", "job")
 
     def __init__(self, job: LeasedJob, channel: Channel, signal: StopSignal) -> None:
+        super().__init__(job.id, channel, Steps(channel, signal))
         self.job = job
         self._channel = channel
         self._signal = signal
-        self._steps: Steps | None = None
         self._percent = 0
 
     @property
@@ -62,17 +64,19 @@ class JobContext:
         """Calls back once when the handler should stop; at once if that is so already."""
         self._signal.on_stop(callback)
 
-    def sleep(self, seconds: float) -> None:
-        """As time.sleep, but ends with CancelledException when the handler should stop."""
-        _not_on_event_loop("sleep", "await asyncio.sleep(…)")
+    def idle(self, seconds: float) -> None:
+        """As time.sleep, but ends with CancelledException when the handler should stop.
+
+        Keeps the place of the job meanwhile; ``sleep`` holds nothing.
+        """
+        not_on_event_loop("idle", "await asyncio.sleep(…)")
         if self._signal.wait(seconds):
             self._signal.check()
 
     def progress(self, percent: float, message: str = "") -> None:
         """Cheap to call often: the last value is sent about twice a second."""
         self._percent = max(0, min(100, int(percent)))
-        if self._steps is not None:
-            self._steps.announce_beside()
+        self._steps.announce_beside()
         self._channel.progress(self._percent, sendable(message[:4_000]))
 
     def log(self, text: str) -> None:
@@ -81,9 +85,9 @@ class JobContext:
 
     def event(self, kind: str, data: Any = None) -> None:
         """Adds an entry to the job's timeline and returns once it is durable."""
-        _not_on_event_loop("event", "await ctx.event_async(…)")
-        if self._steps is not None:
-            self._steps.announce()
+        not_on_event_loop("event", "await ctx.event_async(…)")
+        self._steps.check_left()
+        self._steps.announce()
         self._channel.event(kind, {} if data is None else data)
 
     async def event_async(self, kind: str, data: Any = None) -> None:
@@ -95,7 +99,8 @@ class JobContext:
 
         ``file`` is its path or its content. A later file of the same name takes its place.
         """
-        _not_on_event_loop("publish", "await ctx.publish_async(…)")
+        not_on_event_loop("publish", "await ctx.publish_async(…)")
+        self._steps.check_left()
         content = file if isinstance(file, bytes) else Path(file).read_bytes()
         if len(content) > ARTIFACT_BYTES:
             raise ValueError(
@@ -128,8 +133,6 @@ class JobContext:
         budget of attempts.
         """
         step = name if isinstance(name, Step) else Step(name)
-        if self._steps is None:
-            self._steps = Steps(self._channel, self._signal)
         if inspect.iscoroutinefunction(body):
             return self._step_async(self._steps, step, body, args, kw)
         if step.timeout is not None:
@@ -137,7 +140,7 @@ class JobContext:
                 f"step {step.name!r}: a plain function cannot be stopped after a timeout; "
                 "give an async function, or a timeout of the job"
             )
-        if _on_event_loop():
+        if on_event_loop():
             raise TypeError(
                 f"step {step.name!r}: in an async handler give an async function and await it; "
                 "wrap blocking work as 'async def body(): return await asyncio.to_thread(work)'"
@@ -150,14 +153,15 @@ class JobContext:
             return cast(T, step.read(begun.value))
         for call in itertools.count(1):
             try:
-                result = body(*args, **kw)
+                with steps.body():
+                    result = body(*args, **kw)
                 break
             except Exception as error:
                 again = step.is_retried(call, error)
                 steps.failed(begun, error, again)
                 if not again:
                     raise
-            self.sleep(step.pause(call))
+            self.idle(step.pause(call))
             begun = steps.again(begun)
         steps.done(begun, step.plain(result))
         return result
@@ -170,7 +174,8 @@ class JobContext:
             return cast(T, step.read(begun.value))
         for call in itertools.count(1):
             try:
-                result = await asyncio.wait_for(body(*args, **kw), step.timeout)
+                with steps.body():
+                    result = await asyncio.wait_for(body(*args, **kw), step.timeout)
                 break
             except Exception as error:
                 again = step.is_retried(call, error)
@@ -182,19 +187,18 @@ class JobContext:
         await asyncio.to_thread(steps.done, begun, step.plain(result))
         return result
 
-    def restarted(self) -> None:
-        if self._steps is not None:
+    def left(self, outcome: Outcome) -> Outcome | None:
+        """What the attempt came to, whatever its handler has made of being left.
+
+        None if the handler is to be called again.
+        """
+        why = self._steps.left
+        if why is None:
+            return outcome
+        if isinstance(why, RestartHandler):
             self._steps.restart()
-
-
-def _not_on_event_loop(name: str, instead: str) -> None:
-    if _on_event_loop():
-        raise TypeError(f"ctx.{name} would hold up all async handlers: {instead} instead")
-
-
-def _on_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+            stopped = self._signal.kind is not None
+            return of_exception(why, self._signal) if stopped else None
+        if self._waits.next is not None:
+            return of_next(self._waits.next, self._signal)
+        return Suspended()

@@ -15,7 +15,7 @@ from .context import JobContext
 from .errors import CancelledException, FailureCategory
 from .keeper import LeaseKeeper
 from .kind import Kind
-from .outcome import Lost, Outcome, Released, Snoozed, failed, of_exception
+from .outcome import Lost, Outcome, Released, Snoozed, Suspended, failed, of_exception
 from .processes import HandlerProcesses
 from .reporter import Reporter
 from .settler import Settler
@@ -37,7 +37,7 @@ class Engine:
         self._unknown: dict[str, float] = {}
         self._slots = threading.Condition(threading.Lock())
         self._running = 0
-        self._counts = {"started": 0, "settled": 0, "refused": 0, "given_up": 0}
+        self._counts = {"started": 0, "settled": 0, "refused": 0, "suspended": 0, "given_up": 0}
         self._draining = False
         self.keeper = LeaseKeeper(self._give_up)
         self.settler = Settler(self._settled)
@@ -100,7 +100,7 @@ class Engine:
 
     def _perform(self, kind: Kind, attempt: Attempt) -> None:
         try:
-            channel = DirectChannel(attempt, self.reporter.touch)
+            channel = DirectChannel(attempt, self.reporter)
             attempt.begins()
             if not channel.started():
                 outcome: Outcome = Lost()
@@ -120,7 +120,7 @@ class Engine:
         work = task
         attempt.begins()
         attempt.signal.on_stop(lambda: loop.call_soon_threadsafe(work.cancel))
-        channel = DirectChannel(attempt, self.reporter.touch)
+        channel = DirectChannel(attempt, self.reporter)
         context = JobContext(attempt.job, channel, attempt.signal)
         if not attempt.announced and not await self._announced(channel):
             self._finish(attempt, Lost())
@@ -145,7 +145,12 @@ class Engine:
         with self._slots:
             self._running -= 1
             self._slots.notify_all()
-        if isinstance(outcome, Lost):
+        if attempt.suspended:
+            outcome = Suspended()  # whatever its handler has made of that
+        if isinstance(outcome, Suspended):
+            self._counts["suspended"] += 1
+            self.keeper.remove(attempt)
+        elif isinstance(outcome, Lost):
             self.keeper.remove(attempt)
         elif attempt.reports_pending():
             self.reporter.finish(attempt, outcome)

@@ -84,6 +84,14 @@ class LeaseLostException(CancelledException):
     """The attempt no longer holds its job. Leave the handler; nothing it sends is taken."""
 
 
+class LeaveHandler(BaseException):
+    """Leaves a handler whose job waits, or goes on as another one. Let it through.
+
+    No Exception, because handlers may well catch those. What a handler does that catches it all
+    the same is passed over.
+    """
+
+
 class SnoozeException(HoldfastException):
     """``raise ctx.snooze(seconds)``: run the job again later, without using its budget."""
 
@@ -113,3 +121,8 @@ class FailedException(HoldfastException):
             retryable = self.category.retryable and code not in NEVER_RETRIED
         self.retryable = retryable
         self.retry_after = retry_after
+
+
+def refused(code: str, message: str) -> FailedException:
+    """What another attempt would do just as wrong."""
+    return FailedException(FailureCategory.USER_CODE, code, message, retryable=False)

@@ -183,6 +183,8 @@ class LeaseKeeper:
                     self.stop(attempt, StopKind.CANCELLED, reason)
 
     def lost(self, attempt: Attempt, why: str) -> None:
+        if attempt.asking or attempt.suspended:
+            return  # it may have ended by the wait that it asks for
         self.remove(attempt)
         if not attempt.ended:
             log.warning("%r is stopped, its lease is lost: %s", attempt.job, why)

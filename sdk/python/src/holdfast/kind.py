@@ -11,7 +11,6 @@ from .context import JobContext
 from .errors import FailedException, FailureCategory
 from .logs import current
 from .outcome import Outcome, of_exception, of_result
-from .steps import RestartHandler
 from .stop import StopSignal
 from .typed import is_model, read
 
@@ -45,23 +44,27 @@ class Kind:
 
     def perform(self, value: Any, context: JobContext, signal: StopSignal) -> Outcome:
         current.set(context.job)  # until the thread begins with another job
+        context.begins()
         while True:
             try:
-                return of_result(self.function(*self._given(value, context)), signal)
-            except RestartHandler:
-                context.restarted()
+                outcome = of_result(self.function(*self._given(value, context)), signal)
             except BaseException as error:
-                return of_exception(error, signal)
+                outcome = of_exception(error, signal)
+            end = context.left(outcome)
+            if end is not None:
+                return end
 
     async def perform_async(self, value: Any, context: JobContext, signal: StopSignal) -> Outcome:
         current.set(context.job)
+        context.begins()
         while True:
             try:
-                return of_result(await self.function(*self._given(value, context)), signal)
-            except RestartHandler:
-                context.restarted()
+                outcome = of_result(await self.function(*self._given(value, context)), signal)
             except BaseException as error:
-                return of_exception(error, signal)
+                outcome = of_exception(error, signal)
+            end = context.left(outcome)
+            if end is not None:
+                return end
 
     def _given(self, value: Any, context: JobContext) -> tuple[Any, ...]:
         if self._convert is not None:

@@ -9,11 +9,21 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from .attempt import Attempt
-from .errors import FailureCategory, RefusedException
+from .children import child_ids
+from .errors import RefusedException
 from .http import BYTES, Http, dump
 from .model import Artifact
-from .outcome import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, failed
-from .source import Command, HeartbeatResult, StepReport
+from .outcome import (
+    Cancelled,
+    Continued,
+    Failed,
+    Outcome,
+    Released,
+    Snoozed,
+    Succeeded,
+    refused_end,
+)
+from .source import ChildrenStart, Command, HeartbeatResult, StepReport
 
 log = logging.getLogger("holdfast")
 
@@ -21,7 +31,9 @@ MOST_LEASED = 100
 MOST_BEATS = 1_000
 MOST_REPORTS = 500
 MOST_SETTLED = 500
+MOST_STARTED = 1_000
 BATCH_BYTES = 16 * 1024 * 1024
+BATCH_CHARS = 4 * 1024 * 1024
 PIECE_CHARS = 4_096
 UPLOAD_TIMEOUT = 120.0
 
@@ -143,10 +155,8 @@ class LeaseSource:
             if refused.status in (401, 403):
                 raise
             why = refused
-        code = "RESULT_TOO_LARGE" if why.status == 413 else "RESULT_NOT_JSON"
-        message = f"the server refused the end of the attempt: {why}"
-        log.error("%r: %s", attempt.job, message)
-        end = failed(FailureCategory.USER_CODE, code, message, False)
+        end = refused_end(why)
+        log.error("%r: %s", attempt.job, end.failure.message)
         try:
             return self._settle([_settlement(attempt, end)])[0]
         except RefusedException:
@@ -198,6 +208,28 @@ class LeaseSource:
     def step(self, attempt: Attempt, report: StepReport) -> bool:
         return self._report([_key(attempt) | {"step": _step(report)}])[0]
 
+    def suspend(self, attempt: Attempt, index: int, wait: dict[str, Any]) -> dict[str, Any]:
+        body = _key(attempt) | {"index": index, "wait": wait}
+        return dict(self._http.post("/v1/leases/suspend", body))
+
+    def start_children(self, attempt: Attempt, start: ChildrenStart) -> list[str] | None:
+        """In parts. How many they are comes with the last; until then nothing is known of them."""
+        ids = child_ids(attempt.id, start.started_as, start.time, len(start.jobs))
+        jobs = [f'{{"id":"{id_}",{job[1:]}' for id_, job in zip(ids, start.jobs)]
+        said = _key(attempt) | {"startedAs": start.started_as, "index": start.index}
+        sent = 0
+        for part in _parts(jobs):
+            sent += len(part)
+            head = dump(said | {"count": sent if sent == len(jobs) else 0})
+            body = f'{head[:-1]},"jobs":[{",".join(part)}]}}'.encode()
+            if self._http.call("POST", "/v1/leases/children", body, 40.0)["ack"] != "ACCEPTED":
+                return None
+        return ids
+
+    def children_ends(self, attempt: Attempt, ids: Sequence[str]) -> list[dict[str, Any]] | None:
+        body = _key(attempt) | {"jobs": list(ids)}
+        return list(self._http.post("/v1/leases/children/ends", body)["jobs"])
+
 
 def _key(attempt: Attempt) -> dict[str, Any]:
     return {"taskId": attempt.id, "attempt": attempt.number, "workerId": attempt.worker}
@@ -224,6 +256,9 @@ def _settlement(attempt: Attempt, outcome: Outcome) -> str:
         said["outcome"] = "CANCELLED"
     elif isinstance(outcome, Snoozed):
         said |= {"outcome": "SNOOZED", "delayMs": round(outcome.delay * 1000)}
+    elif isinstance(outcome, Continued):
+        head = dump(said | {"outcome": "CONTINUED"})
+        return f'{head[:-1]},"payload":{outcome.payload}}}'
     elif isinstance(outcome, Released):
         said |= {"outcome": "RELEASED", "abortedByShutdown": True}
     else:
@@ -245,7 +280,9 @@ def _step(report: StepReport) -> dict[str, Any]:
             "strategy": "soft_reset" if report.again else "queue_retry",
         }
     events = [{"type": STEP_EVENTS[report.state], "data": data}]
-    if report.took_ms is not None and report.state == "DONE":
+    if report.state == "FAILED" and report.signature is None:
+        events = []  # a wait that an operator wants again
+    elif report.took_ms is not None and report.state == "DONE":
         events = []  # the server says that it began and that it is done
     elif report.took_ms is not None:
         began = {name: data[name] for name in ("stepId", "stepIndex", "attempt")}
@@ -272,6 +309,19 @@ def _step(report: StepReport) -> dict[str, Any]:
         if asked["action"] != "retry_step":
             step["discardFromIndex"] = report.index
     return step
+
+
+def _parts(jobs: Sequence[str]) -> list[list[str]]:
+    """No more, and no larger, than a request may be; one where there are no jobs."""
+    parts: list[list[str]] = [[]]
+    size = 0
+    for job in jobs:
+        if len(parts[-1]) == MOST_STARTED or (parts[-1] and size + len(job) > BATCH_CHARS):
+            parts.append([])
+            size = 0
+        parts[-1].append(job)
+        size += len(job)
+    return parts
 
 
 def _pieces(lines: Sequence[str]) -> list[str]:

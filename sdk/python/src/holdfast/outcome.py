@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .attempt import sendable
-from .errors import FailedException, FailureCategory, SnoozeException
+from .errors import FailedException, FailureCategory, RefusedException, SnoozeException
 from .http import dump
 from .model import Failure
 from .stop import StopKind, StopSignal
@@ -45,11 +45,24 @@ class Released:
 
 
 @dataclass(frozen=True)
+class Continued:
+    """Another job goes on in place of this one."""
+
+    payload: str
+    """JSON."""
+
+
+@dataclass(frozen=True)
+class Suspended:
+    """The attempt has ended by a wait: nothing is reported."""
+
+
+@dataclass(frozen=True)
 class Lost:
     """Another attempt holds the job, or it has ended: nothing is reported."""
 
 
-Outcome = Succeeded | Failed | Cancelled | Snoozed | Released | Lost
+Outcome = Succeeded | Failed | Cancelled | Snoozed | Released | Continued | Suspended | Lost
 
 
 def failed(category: FailureCategory, code: str, message: str, retryable: bool) -> Failed:
@@ -70,6 +83,22 @@ def of_result(result: Any, signal: StopSignal) -> Outcome:
         message = f"a result of {size:,} bytes is over 1 MiB: store it and return a reference"
         return failed(FailureCategory.USER_CODE, "RESULT_TOO_LARGE", message, False)
     return Succeeded(output)
+
+
+def of_next(payload: str, signal: StopSignal) -> Outcome:
+    """A loop without end ends here, where it is cancelled and at its deadline."""
+    if signal.kind in (StopKind.LEASE_LOST, StopKind.CANCELLED, StopKind.DEADLINE_EXCEEDED):
+        return of_exception(TimeoutError(), signal)
+    return Continued(payload)
+
+
+def refused_end(why: RefusedException) -> Failed:
+    """The server does not take the end of an attempt, and would not from another."""
+    code = "RESULT_TOO_LARGE" if why.status == 413 else "RESULT_NOT_JSON"
+    if why.error == "bad_dependency":
+        code = "BAD_DEPENDENCY"
+    message = f"the server refused the end of the attempt: {why}"
+    return failed(FailureCategory.USER_CODE, code, message, False)
 
 
 def of_exception(error: BaseException, signal: StopSignal) -> Outcome:

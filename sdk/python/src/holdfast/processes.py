@@ -9,18 +9,46 @@ from __future__ import annotations
 import multiprocessing
 import signal as signals
 import threading
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
 from .attempt import Attempt, LeasedJob
 from .channel import DirectChannel
 from .context import JobContext
-from .errors import FailedException, FailureCategory, HoldfastException, LeaseLostException
+from .errors import (
+    CancelledException,
+    FailedException,
+    FailureCategory,
+    HoldfastException,
+    LeaseLostException,
+)
 from .kind import Kind
 from .model import Artifact
 from .outcome import Outcome, of_exception
 from .source import StepReport
 from .stop import StopKind, StopSignal
+
+ANSWERED = ("event", "publish", "steps", "step", "suspend", "start_children", "children_ends")
+
+
+def _sent(failure: Exception | None) -> tuple[Any, ...] | None:
+    """What a pipe can carry of it."""
+    if failure is None:
+        return None
+    if isinstance(failure, FailedException):
+        return "failed", str(failure), failure.category.value, failure.code, failure.retryable
+    if isinstance(failure, CancelledException):
+        return "lost" if isinstance(failure, LeaseLostException) else "stop", str(failure)
+    return "wrong" if isinstance(failure, ValueError) else "refused", str(failure)
+
+
+def _received(sort: str, message: str, *said: Any) -> Exception:
+    if sort == "failed":
+        category, code, retryable = said
+        return FailedException(FailureCategory(category), code, message, retryable=retryable)
+    made = {"lost": LeaseLostException, "stop": CancelledException, "wrong": ValueError}
+    return made.get(sort, HoldfastException)(message)
 
 
 class HandlerProcess:
@@ -70,11 +98,10 @@ class HandlerProcess:
             try:
                 answer = getattr(channel, name)(*args)
                 failure = None
-            except HoldfastException as why:
+            except (HoldfastException, ValueError) as why:
                 answer, failure = None, why
-            if name in ("event", "publish", "steps", "step"):
-                lost = isinstance(failure, LeaseLostException)
-                self._send(("answer", answer, str(failure) if failure else None, lost))
+            if name in ANSWERED:
+                self._send(("answer", answer, _sent(failure)))
 
     def _stop(self, attempt: Attempt) -> None:
         """Meant for this attempt alone: the process may be at another one by now."""
@@ -149,7 +176,7 @@ class PipeChannel:
         self._lock = threading.Lock()
         self._asking = threading.Lock()
         self._answered = threading.Event()
-        self._answer: tuple[Any, str | None, bool] = (None, None, False)
+        self._answer: tuple[Any, tuple[Any, ...] | None] = (None, None)
         self.asked: dict[str, Any] | None = None
 
     def send(self, *message: Any) -> None:
@@ -175,6 +202,17 @@ class PipeChannel:
     def step(self, report: StepReport) -> None:
         self._ask("step", report)
 
+    def suspend(self, index: int, wait: dict[str, Any]) -> dict[str, Any]:
+        return dict(self._ask("suspend", index, wait))
+
+    def start_children(
+        self, started_as: str, index: int, time: int, jobs: Sequence[str]
+    ) -> list[str]:
+        return list(self._ask("start_children", started_as, index, time, jobs))
+
+    def children_ends(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        return list(self._ask("children_ends", ids))
+
     def control(self) -> dict[str, Any] | None:
         return self.asked
 
@@ -183,15 +221,13 @@ class PipeChannel:
             self._answered.clear()
             self.send(*message)
             self._answered.wait()
-            answer, failure, lost = self._answer
-        if lost:
-            raise LeaseLostException(failure)
+            answer, failure = self._answer
         if failure is not None:
-            raise HoldfastException(failure)
+            raise _received(*failure)
         return answer
 
-    def hear(self, answer: Any, failure: str | None, lost: bool) -> None:
-        self._answer = (answer, failure, lost)
+    def hear(self, answer: Any, failure: tuple[Any, ...] | None) -> None:
+        self._answer = (answer, failure)
         self._answered.set()
 
 

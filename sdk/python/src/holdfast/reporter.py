@@ -25,7 +25,7 @@ class Reporter:
         self._settle = settle
         self._lock = threading.Lock()
         self._dirty: dict[Attempt, None] = {}
-        self._ending: list[tuple[Attempt, Outcome]] = []
+        self._ending: list[Callable[[], object]] = []
         self._away_since: float | None = None
         self._wake = threading.Event()
         self._closed = threading.Event()
@@ -40,8 +40,18 @@ class Reporter:
 
     def finish(self, attempt: Attempt, outcome: Outcome) -> None:
         """Reports after the end would be refused, so the end waits for them."""
+        self._after(lambda: self._settle(attempt, outcome))
+
+    def flush(self, attempt: Attempt) -> threading.Event:
+        """Set once what the attempt has reported is sent, or cannot be."""
+        sent = threading.Event()
+        self.touch(attempt)
+        self._after(sent.set)
+        return sent
+
+    def _after(self, then: Callable[[], object]) -> None:
         with self._lock:
-            self._ending.append((attempt, outcome))
+            self._ending.append(then)
         self._wake.set()
 
     def close(self) -> None:
@@ -78,8 +88,8 @@ class Reporter:
             log.warning("progress or log lines are refused: %s", refused)
         except Exception:
             log.exception("progress or log lines could not be sent")
-        for attempt, outcome in ending:
-            self._settle(attempt, outcome)
+        for then in ending:
+            then()
 
     def _send(self, dirty: list[Attempt]) -> None:
         said = []

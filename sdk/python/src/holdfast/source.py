@@ -41,6 +41,16 @@ class StepReport:
     """How long the attempt has run, where its start was not reported."""
 
 
+@dataclass(frozen=True)
+class ChildrenStart:
+    """A start of jobs, these as JSON. ``time`` counts those under this id, from 1."""
+
+    started_as: str
+    index: int
+    time: int
+    jobs: Sequence[str]
+
+
 class JobSource(Protocol):
     """Calls that fail raise ServerUnavailableException and may be made again."""
 
@@ -67,3 +77,15 @@ class JobSource(Protocol):
     def steps(self, attempt: Attempt) -> list[dict[str, Any]]: ...
 
     def step(self, attempt: Attempt, report: StepReport) -> bool: ...
+
+    def suspend(self, attempt: Attempt, index: int, wait: dict[str, Any]) -> dict[str, Any]:
+        """``outcome`` of the answer is OVER, SUSPENDED or LEASE_LOST."""
+        ...
+
+    def start_children(self, attempt: Attempt, start: ChildrenStart) -> list[str] | None:
+        """Their ids, or None when the attempt does not hold its job any more."""
+        ...
+
+    def children_ends(self, attempt: Attempt, ids: Sequence[str]) -> list[dict[str, Any]] | None:
+        """How up to 1,000 have ended, in this order."""
+        ...

@@ -5,12 +5,20 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from .attempt import sendable
 from .channel import Channel
-from .errors import CancelledException, FailedException, SnoozeException
+from .errors import (
+    CancelledException,
+    FailedException,
+    LeaveHandler,
+    SnoozeException,
+    refused,
+)
 from .http import dump
 from .source import StepReport
 from .step_start import LONG_STEPS, StepStart
@@ -21,9 +29,10 @@ WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/-]{0,99}")
 SIGNATURE_CHARS = 1_000
 CHECKPOINT_BYTES = 1024 * 1024
 LONGEST_DELAY = 300.0
+MOST_STEPS = 1_000
 
 
-class RestartHandler(BaseException):
+class RestartHandler(LeaveHandler):
     """An operator asked for a step that this run has passed: the handler begins again."""
 
 
@@ -94,37 +103,126 @@ class Steps:
         self._start: StepStart | None = None
         self._continues = False
         """Whether the first report of this attempt tells at which step the job continues."""
+        self._bodies = 0
+        self.left: LeaveHandler | None = None
+        """Why the handler is to be left although it has not returned."""
 
     def restart(self) -> None:
+        self.left = None
         self._entered.clear()
 
-    def enter(self, name: str) -> Done | StepReport:
-        """Either what the step left earlier, or its report as RUNNING, told if it has to be."""
+    def leave(self, why: LeaveHandler) -> LeaveHandler:
+        """The handler gets it again from whatever it asks for, if it goes on."""
+        self.left = why
+        return why
+
+    def check_left(self) -> None:
+        if self.left is not None:
+            raise type(self.left)(*self.left.args)
+
+    def check(self) -> None:
+        """Raises what the handler is to leave by, if it is to."""
+        self.check_left()
+        self._signal.check()
+
+    @contextmanager
+    def body(self) -> Iterator[None]:
+        """The body of a step runs."""
+        self._bodies += 1
+        try:
+            yield
+        finally:
+            self._bodies -= 1
+
+    @property
+    def in_body(self) -> bool:
+        return self._bodies > 0
+
+    def ask(self, name: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """What is known of this id, and what an operator wants of it.
+
+        A handler asks once. One that was not begun before gets the next index.
+        """
         if not WORD.fullmatch(name):
-            raise ValueError(
-                f"step name {name!r}: use up to 100 letters, digits and _ . : / -, "
+            message = (
+                f"id {name!r}: use up to 100 letters, digits and _ . : / -, "
                 "and begin with a letter or a digit"
             )
+            raise refused("BAD_NAME", message)
         with self._lock:
-            return self._enter(name)
+            return self._ask(name)
 
-    def _enter(self, name: str) -> Done | StepReport:
-        self._signal.check()
+    def _ask(self, name: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        self.check()
         known = self._all_known()
         self._wait_while_held()
         recovery = self._recovery(name)
         if name in self._entered:
-            raise ValueError(f"step {name!r} was run before in this attempt: give each its name")
-        self._entered.append(name)
+            raise ValueError(
+                f"{name!r} was asked for before in this attempt: give each its own id, "
+                "be it a step, a wait or a start of jobs"
+            )
         step = known.get(name)
-        if step is not None and step["state"] == "DONE" and recovery is None:
+        if step is None:
+            last = max((one["stepIndex"] for one in known.values()), default=0)
+            if last >= MOST_STEPS:
+                message = (
+                    f"{name!r} is one too many: a job has at most {MOST_STEPS:,} steps, waits and "
+                    "starts of jobs"
+                )
+                raise refused("BAD_LIMIT", message)
+            step = {"stepId": name, "stepIndex": last + 1, "state": "FAILED", "attempt": 0}
+            known[name] = step
+        self._entered.append(name)
+        return dict(step), recovery
+
+    def keep(self, status: dict[str, Any]) -> None:
+        """What is known of an id from now on."""
+        with self._lock:
+            if self._known is not None:
+                self._known[status["stepId"]] = status
+
+    def redo(self, status: dict[str, Any], asked: dict[str, Any] | None) -> dict[str, Any]:
+        """The wait or start of jobs that is to be done now.
+
+        What it was before is dropped if an operator has asked for it.
+        """
+        if asked is None:
+            return status
+        name, index = status["stepId"], status["stepIndex"]
+        attempt = status["attempt"] + 1
+        self._channel.step(StepReport(name, index, "FAILED", attempt, recovery=asked))
+        dropped = {"stepId": name, "stepIndex": index, "state": "FAILED", "attempt": attempt}
+        with self._lock:
+            self._honoured.add(asked["updatedAt"])
+            if asked["action"] != "retry_step":
+                self._drop(index)
+        self.keep(dropped)
+        return dict(dropped)
+
+    def _drop(self, index: int) -> None:
+        """What comes later is not done any longer."""
+        for other in (self._known or {}).values():
+            if other["stepIndex"] > index:
+                other["state"] = "INTERRUPTED"
+
+    def enter(self, name: str) -> Done | StepReport:
+        """Either what the step left earlier, or its report as RUNNING, told if it has to be."""
+        step, recovery = self.ask(name)
+        if step["state"] == "DONE" and recovery is None:
+            if step.get("waitEnd") is not None:
+                raise ValueError(
+                    f"{name!r} was {what(step)} before, and is a step now: give it another id"
+                )
             return Done(step.get("checkpoint"))
-        index = (
-            step["stepIndex"]
-            if step
-            else 1 + max((one["stepIndex"] for one in known.values()), default=0)
-        )
-        attempt = (step["attempt"] if step else 0) + 1
+        with self._lock:
+            return self._begin(name, step, recovery)
+
+    def _begin(
+        self, name: str, step: dict[str, Any], recovery: dict[str, Any] | None
+    ) -> Done | StepReport:
+        known = self._all_known()
+        index, attempt = step["stepIndex"], step["attempt"] + 1
         report = StepReport(name, index, "RUNNING", attempt, recovery=recovery)
         if attempt == 1 and recovery is None and not self._continues:
             self._start = StepStart(lambda: self._channel.step(report))
@@ -139,9 +237,7 @@ class Steps:
                 self.done(report, None)
                 return Done(None)
             if recovery["action"] != "retry_step":
-                for other in known.values():
-                    if other["stepIndex"] > index:
-                        other["state"] = "INTERRUPTED"
+                self._drop(index)
         return report
 
     def done(self, running: StepReport, result: Any) -> None:
@@ -213,12 +309,22 @@ class Steps:
         """A pause or takeover by an operator lasts until neither is asked any more."""
         while (asked := self._channel.control()) and (asked["paused"] or asked["takeover"]):
             self._signal.wait(0.2)
-            self._signal.check()
+            self.check()
 
     def _recovery(self, name: str) -> dict[str, Any] | None:
         asked = (self._channel.control() or {}).get("recovery")
         if not asked or asked["updatedAt"] in self._honoured:
             return None
         if asked["stepId"] in self._entered:
-            raise RestartHandler
+            raise self.leave(RestartHandler())
         return dict(asked) if asked["stepId"] == name else None
+
+
+def what(status: dict[str, Any]) -> str:
+    """What an id has been, for people."""
+    end = status.get("waitEnd")
+    if end is None:
+        return "a step"
+    if end["outcome"] == "STARTED":
+        return "a start of jobs"
+    return f"a wait of the sort {end['sort']}"

@@ -12,11 +12,20 @@ from typing import Any
 from urllib.parse import quote
 
 from .attempt import Attempt
-from .errors import FailureCategory, RefusedException, ServerUnavailableException
+from .errors import RefusedException, ServerUnavailableException
 from .http import BYTES, JSON, Http, dump
 from .model import Artifact
-from .outcome import Cancelled, Failed, Outcome, Released, Snoozed, Succeeded, failed
-from .source import Command, HeartbeatResult, StepReport
+from .outcome import (
+    Cancelled,
+    Continued,
+    Failed,
+    Outcome,
+    Released,
+    Snoozed,
+    Succeeded,
+    refused_end,
+)
+from .source import ChildrenStart, Command, HeartbeatResult, StepReport
 
 log = logging.getLogger("holdfast")
 
@@ -82,10 +91,8 @@ class TaskSource:
         try:
             return self._completed(attempt, _completion(outcome))
         except RefusedException as refused:
-            code = "RESULT_TOO_LARGE" if refused.status == 413 else "RESULT_NOT_JSON"
-            message = f"the server refused the end of the attempt: {refused}"
-            log.error("%r: %s", attempt.job, message)
-            end = failed(FailureCategory.USER_CODE, code, message, False)
+            end = refused_end(refused)
+            log.error("%r: %s", attempt.job, end.failure.message)
         try:
             return self._completed(attempt, _completion(end))
         except RefusedException:
@@ -135,6 +142,8 @@ class TaskSource:
         }
         if report.state == "DONE":
             body["result"] = report.result
+        elif report.signature is None and report.state == "FAILED":
+            body["state"] = "RUNNING"  # a wait that an operator wants again begins like a step
         elif report.state == "FAILED":
             body |= {
                 "failureClass": "transient_runtime",
@@ -147,6 +156,21 @@ class TaskSource:
             body["handledCommand"] = report.recovery["updatedAt"]
         path = f"steps/{quote(report.step_id, safe='')}"
         return self._held(attempt, "PUT", path, body) is not None
+
+    def suspend(self, attempt: Attempt, index: int, wait: dict[str, Any]) -> dict[str, Any]:
+        answer = self._held(attempt, "POST", "wait", {"wait": wait})
+        return {"outcome": "LEASE_LOST"} if answer is None else dict(answer)
+
+    def start_children(self, attempt: Attempt, start: ChildrenStart) -> list[str] | None:
+        """The server says their ids."""
+        head = dump({"attempt": attempt.number, "startedAs": start.started_as})
+        body = f'{head[:-1]},"jobs":[{",".join(start.jobs)}]}}'.encode()
+        answer = self._send(attempt, "POST", "children", body, 40.0)
+        return None if answer is None else list(answer["jobs"])
+
+    def children_ends(self, attempt: Attempt, ids: Sequence[str]) -> list[dict[str, Any]] | None:
+        answer = self._held(attempt, "POST", "children/ends", {"jobs": list(ids)})
+        return None if answer is None else list(answer["jobs"])
 
     def _held(
         self,
@@ -202,6 +226,8 @@ def _completion(outcome: Outcome) -> str:
         return dump({"outcome": "FAILED", "error": error})
     if isinstance(outcome, Snoozed):
         return dump({"outcome": "SNOOZED", "delayMs": round(outcome.delay * 1000)})
+    if isinstance(outcome, Continued):
+        return f'{{"outcome":"CONTINUED","payload":{outcome.payload}}}'
     if isinstance(outcome, Released):
         return dump({"outcome": "RELEASED"})
     raise TypeError(f"{outcome} is not reported")
