@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from conformance.plane import ControlPlane, free_port
+from conftest import until
 
 from holdfast import Holdfast, Job
 
@@ -48,6 +49,18 @@ def test_an_example_worker_does_its_job(
         job = Job(kind=kind, payload=payload, queue=queue)
         holdfast.enqueue(job)
         assert holdfast.result(job.id, 60) == result
+
+
+def test_the_example_that_waits(plane: ControlPlane, holdfast: Holdfast) -> None:
+    with started(plane, "durable_worker.py"):
+        user = {"name": "Ada", "pages": ["one", "one two"], "cool_off": 0.2}
+        job = Job("onboard", user, queue="onboarding")
+        holdfast.enqueue(job)
+        holdfast.signal(job.id, "contract", {"number": "C-17"})
+        until(lambda: (holdfast.get(job.id).raw.get("waitsFor") or {}).get("id") == "limit", 60)
+        holdfast.decide(job.id, "limit", True)
+        wanted = {"signed": "C-17", "raised": True, "words": [1, 2]}
+        assert holdfast.result(job.id, 60) == wanted
 
 
 def test_the_example_that_computes(plane: ControlPlane, holdfast: Holdfast) -> None:
