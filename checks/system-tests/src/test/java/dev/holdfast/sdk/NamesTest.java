@@ -48,6 +48,10 @@ class NamesTest {
           "map",
           "continueAs");
 
+  /** What handlers in Python do not have. */
+  private static final Set<String> NOT_IN_PYTHON =
+      Set.of("lease", "scratch", "attach", "grace", "alive", "steps", "settlingInTransaction");
+
   /** What Go has by other means: a context that is done, the job that a handler is given. */
   private static final Set<String> NOT_IN_GO =
       Set.of(
@@ -79,10 +83,21 @@ class NamesTest {
     assertThat(names).contains("progress", "step", "checkCancelled");
     assertThat(names)
         .allSatisfy(
-            name -> assertThat(python).containsPattern("(def |self\\.)" + snake(name) + "\\b"));
+            name -> assertThat(typescript).containsPattern("\n  (readonly )?" + name + "[(<:]"));
+  }
+
+  @Test
+  void a_handler_in_python_has_the_same_methods() {
+    Set<String> names =
+        Arrays.stream(JobContext.class.getMethods())
+            .map(Method::getName)
+            .map(name -> name.equals("await") ? "awaitSignal" : name)
+            .filter(name -> !NOT_IN_PYTHON.contains(name))
+            .collect(Collectors.toCollection(TreeSet::new));
+    assertThat(names).contains("progress", "step", "checkCancelled", "awaitSignal", "continueAs");
     assertThat(names)
         .allSatisfy(
-            name -> assertThat(typescript).containsPattern("\n  (readonly )?" + name + "[(<:]"));
+            name -> assertThat(python).containsPattern("(def |self\\.)" + snake(name) + "\\b"));
   }
 
   @Test
