@@ -28,6 +28,7 @@ from .steps import Steps, what
 from .typed import read
 
 PAYLOAD_BYTES = 1024 * 1024
+FIRST = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 Span = float | timedelta
 """Seconds, or a timedelta."""
@@ -85,7 +86,10 @@ class Waits:
         self._wait({"id": id_, "sort": "SLEEP", "withinMs": millis(id_, span)})
 
     def sleep_until(self, id_: str, until: datetime) -> None:
-        at = until.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+        moment = until.astimezone(timezone.utc)
+        if moment < FIRST:
+            raise refused("BAD_TIMING", f"{id_!r} until {moment} must be between 1970 and 9999")
+        at = moment.isoformat().replace("+00:00", "Z")
         self._wait({"id": id_, "sort": "SLEEP", "until": at})
 
     def await_signal(self, id_: str | None, name: str, type_: Any, within: Span | None) -> Any:

@@ -211,7 +211,7 @@ class Worker:
             self._serving = True
 
     def stats(self) -> dict[str, int]:
-        """started, settled, refused and given_up since the start; running and unsettled now."""
+        """started, settled, refused, suspended and given_up so far; running and unsettled now."""
         return self._engine.stats()
 
     def __enter__(self) -> Worker:
