@@ -167,7 +167,7 @@ def test_mistakes_with_steps_are_named(make_worker: MakeWorker, run: Run) -> Non
 
     worker.start()
     for name, size, words in (
-        ("a", 1, "give each its name"),
+        ("a", 1, "give each its own id"),
         ("no spaces", 1, "letters, digits"),
         ("b", 2_000_000, "over 1 MiB"),
     ):
