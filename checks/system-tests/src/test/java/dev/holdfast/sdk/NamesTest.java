@@ -50,7 +50,15 @@ class NamesTest {
 
   /** What handlers in Python do not have. */
   private static final Set<String> NOT_IN_PYTHON =
-      Set.of("lease", "scratch", "attach", "grace", "alive", "steps", "settlingInTransaction");
+      Set.of(
+          "lease",
+          "scratch",
+          "attach",
+          "grace",
+          "alive",
+          "steps",
+          "waits",
+          "settlingInTransaction");
 
   /** What Go has by other means: a context that is done, the job that a handler is given. */
   private static final Set<String> NOT_IN_GO =
