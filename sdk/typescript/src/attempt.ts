@@ -1,6 +1,7 @@
 import { artifactContent } from "./artifact.js";
 import { inJob } from "./current-job.js";
-import { type Handler, infoOf, type JobContext, type LeasedJob, type StepBody, type StepOptions } from "./context.js";
+import { type Handler, infoOf, type JobContext, type LeasedJob } from "./context.js";
+import { DurableContext } from "./durable.js";
 import {
   CancelledError,
   FailedError,
@@ -8,20 +9,23 @@ import {
   failureOf,
   LeaseLostError,
   RefusedError,
+  refusedForGood,
   SnoozeError,
   type StopReason,
   storable,
+  SuspendedError,
 } from "./errors.js";
-import type { Artifact, Envelope, LiveControl } from "./job.js";
+import type { Artifact, ChildEnd, Envelope, LiveControl } from "./job.js";
 import { JobLog } from "./job-log.js";
 import { encoded } from "./json.js";
 import type { Held } from "./lease-keeper.js";
-import type { AttemptLink, Settlement } from "./link.js";
+import type { AttemptLink, ChildrenStart, Settlement, Wait, WaitAnswer } from "./link.js";
 import type { Logger } from "./log.js";
 import type { Ack } from "./outbox.js";
 import { monotonicMs } from "./pause.js";
 import { Progress } from "./progress.js";
 import { Steps } from "./steps.js";
+import { type WaitLink, Waits } from "./waits.js";
 
 /** A thread that runs the handler of an attempt. */
 export interface HandlerThread {
@@ -39,11 +43,17 @@ export interface AttemptHost {
   settled(attempt: Attempt, ack: Ack | undefined): void;
 }
 
+/** What the refusal of an end means for the attempt. */
+const REFUSED_ENDS: Readonly<Record<string, string>> = {
+  result_too_large: "RESULT_TOO_LARGE",
+  bad_dependency: "BAD_DEPENDENCY",
+};
+
 type Outcome =
   { type: "returned"; output: string | undefined } | { type: "threw"; thrown: unknown } | { type: "abandoned" };
 
 /** One execution of a job, from its handler's first line to its settlement. */
-export class Attempt implements JobContext, Held {
+export class Attempt extends DurableContext implements JobContext, Held, WaitLink {
   private controller: AbortController | undefined;
   private stopped: CancelledError | undefined;
   private ended = false;
@@ -55,6 +65,12 @@ export class Attempt implements JobContext, Held {
   private jobLog: JobLog | undefined;
   private shownProgress: Progress | undefined;
   private jobSteps: Steps | undefined;
+  private jobWaits: Waits | undefined;
+  /** Whether a wait is on its way to the server, which may end the attempt by it. */
+  private asking = false;
+  private lostMeanwhile = false;
+  /** JSON with which another job goes on, if the handler has said so. */
+  private next: string | undefined;
   private asked: LiveControl | undefined;
   /** The thread that runs the handler, when it is not this one. */
   thread: HandlerThread | undefined;
@@ -65,6 +81,7 @@ export class Attempt implements JobContext, Held {
     readonly link: AttemptLink,
     private readonly host: AttemptHost,
   ) {
+    super();
     this.asked = task.liveControl ?? undefined;
   }
 
@@ -81,6 +98,12 @@ export class Attempt implements JobContext, Held {
   }
 
   private async invoke(): Promise<Outcome> {
+    const outcome = await this.call();
+    const wrong = await this.jobWaits?.handlerLeft();
+    return wrong !== undefined && outcome.type === "returned" ? { type: "threw", thrown: wrong } : outcome;
+  }
+
+  private async call(): Promise<Outcome> {
     try {
       const result: unknown = await inJob(this, () => this.handler(this.task.payload, this));
       return { type: "returned", output: encoded(result, "RESULT") };
@@ -114,8 +137,15 @@ export class Attempt implements JobContext, Held {
     if (this.ended || (this.stopped !== undefined && !outranks(why, this.stopped.why))) {
       return;
     }
+    if (this.stopped instanceof SuspendedError && this.next === undefined) {
+      return;
+    }
+    this.stopBy(why === "LEASE_LOST" ? new LeaseLostError() : new CancelledError(why, reason));
+  }
+
+  private stopBy(why: CancelledError): void {
     const isFirst = this.stopped === undefined;
-    this.stopped = why === "LEASE_LOST" ? new LeaseLostError() : new CancelledError(why, reason);
+    this.stopped = why;
     if (isFirst) {
       this.controller?.abort(this.stopped);
       const graceMs = this.task.cancelGracePeriodMs;
@@ -136,7 +166,12 @@ export class Attempt implements JobContext, Held {
     }
   }
 
+  /** An attempt that is about to be suspended may have been, and its answer is on the way. */
   lost(): void {
+    if (this.asking) {
+      this.lostMeanwhile = true;
+      return;
+    }
     this.stop("LEASE_LOST");
   }
 
@@ -192,7 +227,7 @@ export class Attempt implements JobContext, Held {
       if (!(refused instanceof RefusedError)) {
         throw refused;
       }
-      const code = refused.code === "result_too_large" ? "RESULT_TOO_LARGE" : "RESULT_NOT_JSON";
+      const code = REFUSED_ENDS[refused.code] ?? "RESULT_NOT_JSON";
       const message = `the server does not take what came of the attempt: ${refused.message}`;
       const error = failure("USER_CODE", code, message, false);
       return await this.link.settle({ outcome: "FAILED", error, delayMs: undefined });
@@ -207,6 +242,12 @@ export class Attempt implements JobContext, Held {
     const why = this.stopped?.why;
     if (why === "LEASE_LOST") {
       return undefined;
+    }
+    if (why === "SUSPENDED") {
+      return this.next === undefined ? undefined : { outcome: "CONTINUED", payload: this.next };
+    }
+    if (this.next !== undefined && why !== undefined) {
+      return this.afterStop(why, outcome.type === "abandoned");
     }
     if (outcome.type === "returned") {
       return { outcome: "SUCCEEDED", output: outcome.output };
@@ -225,7 +266,7 @@ export class Attempt implements JobContext, Held {
     return { outcome: "FAILED", error: failureOf(thrown), delayMs };
   }
 
-  private afterStop(why: Exclude<StopReason, "LEASE_LOST">, abandoned: boolean): Settlement {
+  private afterStop(why: Exclude<StopReason, "LEASE_LOST" | "SUSPENDED">, abandoned: boolean): Settlement {
     const failed = (error: ReturnType<typeof failure>): Settlement => ({
       outcome: "FAILED",
       error,
@@ -312,29 +353,98 @@ export class Attempt implements JobContext, Held {
   }
 
   async event(type: string, data: unknown = {}): Promise<void> {
+    this.checkNotSuspended();
     const json = JSON.stringify(data) as string | undefined;
     await this.jobSteps?.announced();
     if (this.ended || (await this.link.event(storable(type), json ?? "{}")) === "LEASE_LOST") {
-      this.lost();
-      throw new LeaseLostError();
+      throw this.leaseLost();
     }
   }
 
   async publish(name: string, file: string | Uint8Array): Promise<Artifact> {
+    this.checkNotSuspended();
     const artifact = this.ended ? undefined : await this.link.publish(name, await artifactContent(name, file));
     if (artifact === undefined) {
-      this.lost();
-      throw new LeaseLostError();
+      throw this.leaseLost();
     }
     return artifact;
   }
 
-  step<T>(id: string, body: StepBody<T>, options?: StepOptions): Promise<T> {
-    if (this.jobSteps === undefined) {
+  private checkNotSuspended(): void {
+    if (this.stopped instanceof SuspendedError) {
+      throw this.stopped;
+    }
+  }
+
+  private leaseLost(): CancelledError {
+    this.lost();
+    return this.stopped instanceof SuspendedError ? this.stopped : new LeaseLostError();
+  }
+
+  waits(): Waits {
+    if (this.jobWaits === undefined) {
       this.jobSteps = new Steps(this.link, () => this.signal);
       this.jobSteps.hear(this.asked);
+      this.jobWaits = new Waits(this.id, this, this.jobSteps, () => this.stopped);
     }
-    return this.jobSteps.run(id, body, options);
+    return this.jobWaits;
+  }
+
+  // ---- what waits need
+
+  async suspend(index: number, wait: Wait): Promise<WaitAnswer> {
+    await this.flush();
+    const answer = await this.asks(async (signal) => {
+      this.asking = true;
+      try {
+        return await this.link.suspend(index, wait, signal);
+      } finally {
+        this.asking = false;
+      }
+    });
+    if (answer.outcome === "SUSPENDED") {
+      this.leave(`the job waits for '${wait.id}'`);
+    } else if (answer.outcome === "LEASE_LOST" || this.lostMeanwhile) {
+      throw this.leaseLost();
+    }
+    return answer;
+  }
+
+  async startChildren(start: ChildrenStart): Promise<string[]> {
+    const ids = await this.asks((signal) => this.link.startChildren(start, signal));
+    if (ids === undefined) {
+      throw this.leaseLost();
+    }
+    return ids;
+  }
+
+  childrenEnds(ids: string[]): Promise<ChildEnd[]> {
+    return this.asks((signal) => this.link.childrenEnds(ids, signal));
+  }
+
+  goOnAs(payload: string): void {
+    this.checkCancelled();
+    this.next = payload;
+    this.leave("the job goes on as another one");
+  }
+
+  /** The handler is to be left, which it learns from whatever it asks for. */
+  private leave(reason: string): void {
+    if (!this.ended) {
+      this.stopBy(new SuspendedError(reason));
+    }
+  }
+
+  /** Not for a handler that was given up, and only until the handler is to stop. */
+  private async asks<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.ended) {
+      throw new LeaseLostError();
+    }
+    try {
+      return await call(this.signal);
+    } catch (trouble) {
+      throw this.stopped ?? refusedForGood(trouble);
+    }
   }
 
   snooze(delayMs: number): SnoozeError {
@@ -344,5 +454,9 @@ export class Attempt implements JobContext, Held {
 
 /** Without a lease there is nothing to settle, and a worker on its way out gives everything back. */
 function outranks(why: StopReason, other: StopReason): boolean {
+  if (other === "SUSPENDED") {
+    // A loop without end ends here, where it is cancelled and at its deadline.
+    return why !== "SHUTDOWN" && why !== "ATTEMPT_TIMEOUT";
+  }
   return why === "LEASE_LOST" ? other !== "LEASE_LOST" : why === "SHUTDOWN" && other !== "LEASE_LOST" && other !== why;
 }

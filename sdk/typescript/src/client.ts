@@ -2,7 +2,7 @@ import { HoldfastError, JobFailedError, NotFoundError, RefusedError, ServerUnava
 import { type EventOptions, type LiveEvent, streamEvents } from "./events.js";
 import { Server, type ServerOptions } from "./http.js";
 import { uuidv7 } from "./ids.js";
-import type { Artifact, Cancellation, Enqueued, Job, JobEvent, JobFilter, JobStatus } from "./job.js";
+import type { Artifact, Cancellation, Decision, Enqueued, Job, JobEvent, JobFilter, JobStatus } from "./job.js";
 import { isTerminal } from "./job.js";
 import { Backoff, pause } from "./pause.js";
 import { Worker, type WorkerOptions } from "./worker.js";
@@ -16,6 +16,13 @@ export interface WaitOptions {
   /** How long to wait for the end of the job; without end unless given. */
   timeoutMs?: number;
   signal?: AbortSignal;
+}
+
+/** The job that was told. */
+export interface Signalled {
+  id: string;
+  /** It was told before, by a signal with the same key. */
+  duplicate: boolean;
 }
 
 const MOST_JOBS = 10_000;
@@ -141,6 +148,32 @@ export class Holdfast {
   async retry(id: string): Promise<JobStatus> {
     await this.insist("POST", `/v1/jobs/${encodeURIComponent(id)}/retry`);
     return this.get(id);
+  }
+
+  /**
+   * Tells a job something: it stays in the mailbox of the job until a wait takes it.
+   *
+   * @param job its id, or the kind and unique key by which it is found
+   * @param options of two signals to a job with the same `key` only the first counts
+   */
+  async signal(
+    job: string | { kind: string; uniqueKey: string; tenant?: string },
+    name: string,
+    payload?: unknown,
+    options: { key?: string } = {},
+  ): Promise<Signalled> {
+    // With a key of its own a signal may be sent again after a lost answer, and is one signal.
+    const signal = { name, payload, key: options.key ?? uuidv7() };
+    if (typeof job !== "string") {
+      return this.insist("POST", "/v1/signals", JSON.stringify({ ...job, ...signal }), true);
+    }
+    const path = `/v1/jobs/${encodeURIComponent(job)}/signals`;
+    return { id: job, ...(await this.insist<{ duplicate: boolean }>("POST", path, JSON.stringify(signal), true)) };
+  }
+
+  /** Answers what a job asks by `approve`; `list({ waits: "approval" })` finds those that ask. */
+  async decide(id: string, decision: Decision): Promise<void> {
+    await this.insist("POST", `/v1/jobs/${encodeURIComponent(id)}/decisions`, JSON.stringify(decision));
   }
 
   /** What happened to a job, numbered from 1. */

@@ -1,5 +1,7 @@
 import type { CancelledError, SnoozeError } from "./errors.js";
-import type { Artifact, Envelope } from "./job.js";
+import type { Artifact, Child, ChildEnd, ChildJob, Envelope } from "./job.js";
+import type { OutputOf, StandardSchema } from "./schema.js";
+import type { Approval, JoinOptions, Question, SignalOptions } from "./waits.js";
 
 /** What a handler knows about its attempt, and how it talks back. */
 export interface JobContext {
@@ -33,6 +35,43 @@ export interface JobContext {
    * @param body gets a signal that aborts when the job, an operator or the step's timeout wants it to stop
    */
   step<T>(id: string, body: StepBody<T>, options?: StepOptions): Promise<T>;
+
+  /**
+   * Lets the job wait, by the database's clock. It holds nothing meanwhile: unless the time is over, this rejects with
+   * `SuspendedError`, and a later attempt calls the handler again, from its first line, past what is done.
+   */
+  sleep(id: string, ms: number): Promise<void>;
+  /** The same until a moment; one that has passed is no wait. */
+  sleepUntil(id: string, until: Date | string): Promise<void>;
+  /**
+   * Waits for a signal of this name, and resolves with what was sent with it. One that came before is taken at once;
+   * several of one name are taken in their order, each once. With `withinMs` it is undefined when nothing came in time.
+   */
+  awaitSignal<S extends StandardSchema>(
+    name: string,
+    options: SignalOptions & { payload: S; withinMs: number },
+  ): Promise<OutputOf<S> | undefined>;
+  awaitSignal<S extends StandardSchema>(name: string, options: SignalOptions & { payload: S }): Promise<OutputOf<S>>;
+  awaitSignal<T = unknown>(name: string, options: SignalOptions & { withinMs: number }): Promise<T | undefined>;
+  awaitSignal<T = unknown>(name: string, options?: SignalOptions): Promise<T>;
+  /** Asks a person, and waits until somebody has decided, or the time of the question is over. */
+  approve(id: string, question: string | Question): Promise<Approval>;
+
+  /** Starts a job, once, whatever crashes, and does not wait for it. What is started must follow from the payload and from steps. */
+  spawn(id: string, job: ChildJob): Promise<Child>;
+  spawn(id: string, jobs: readonly ChildJob[]): Promise<Child[]>;
+  /**
+   * Waits until these have ended, and resolves with how, in their order. When one has not succeeded it cancels the others
+   * and throws `ChildFailedError`, which fails this job for good; with `collect` it waits for all, however they end.
+   */
+  join<R = unknown>(id: string, children: readonly Child[], options?: JoinOptions): Promise<ChildEnd<R>[]>;
+  /** Waits until one of these has ended, and resolves with the one that did so first. */
+  any<R = unknown>(id: string, children: readonly Child[]): Promise<ChildEnd<R>>;
+  /** Starts a job for each item, waits for all as `join` does, under `ID:join`, and resolves with their results. */
+  map<I, R = unknown>(id: string, items: readonly I[], job: (item: I, index: number) => ChildJob): Promise<R[]>;
+
+  /** Ends this job, and another one goes on in its place with this payload: for loops without end. Never resolves. */
+  continueAs(payload: unknown): Promise<never>;
 
   /**
    * Sends a file of at most 64 MiB to the server, and resolves once it is the job's artifact. A later one of the same

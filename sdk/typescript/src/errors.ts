@@ -1,3 +1,5 @@
+import type { ChildEnd } from "./job.js";
+
 /** The base of everything this library throws by itself; `code` is for programs, `message` for people. */
 export class HoldfastError extends Error {
   override readonly name: string = "HoldfastError";
@@ -90,7 +92,7 @@ const NEVER_RETRIED: ReadonlySet<string> = new Set([
 
 /** Thrown by a handler that knows what is wrong. Any other error is `USER_CODE` and is retried. */
 export class FailedError extends Error {
-  override readonly name = "FailedError";
+  override readonly name: string = "FailedError";
   readonly category: FailureCategory;
   readonly code: string;
   readonly retryable: boolean;
@@ -124,7 +126,8 @@ export class SnoozeError extends Error {
   }
 }
 
-export type StopReason = "CANCELLED" | "LEASE_LOST" | "ATTEMPT_TIMEOUT" | "DEADLINE_EXCEEDED" | "SHUTDOWN";
+export type StopReason =
+  "CANCELLED" | "LEASE_LOST" | "ATTEMPT_TIMEOUT" | "DEADLINE_EXCEEDED" | "SHUTDOWN" | "SUSPENDED";
 
 const STOP_TEXT: Readonly<Record<StopReason, string>> = {
   CANCELLED: "the job was cancelled",
@@ -132,13 +135,14 @@ const STOP_TEXT: Readonly<Record<StopReason, string>> = {
   ATTEMPT_TIMEOUT: "the attempt's timeout has passed",
   DEADLINE_EXCEEDED: "the job's deadline has passed",
   SHUTDOWN: "the worker is shutting down",
+  SUSPENDED: "the attempt has ended",
 };
 
 /** The reason of `ctx.signal`, thrown by `ctx.checkCancelled()`. Let it leave the handler. */
 export class CancelledError extends Error {
   override readonly name: string = "CancelledError";
   readonly why: StopReason;
-  /** What whoever cancelled the job gave as the reason; undefined unless `why` is `CANCELLED`. */
+  /** What whoever cancelled the job gave as the reason, or for what it waits; undefined for the others. */
   readonly reason: string | undefined;
 
   constructor(why: StopReason, reason?: string) {
@@ -155,6 +159,44 @@ export class LeaseLostError extends CancelledError {
   constructor() {
     super("LEASE_LOST");
   }
+}
+
+/**
+ * The job waits and a later attempt calls the handler again, or it goes on as another one: leave the handler. Whatever is
+ * asked of its context from now on rejects with this, and what it returns or throws is passed over.
+ */
+export class SuspendedError extends CancelledError {
+  override readonly name = "SuspendedError";
+
+  constructor(reason?: string) {
+    super("SUSPENDED", reason);
+  }
+}
+
+/** A job that this one has started, and waits for, has not succeeded. Another attempt would find the same. */
+export class ChildFailedError extends FailedError {
+  override readonly name = "ChildFailedError";
+  readonly child: ChildEnd;
+
+  constructor(child: ChildEnd) {
+    const why = child.failure ? `: ${child.failure.message}` : "";
+    super("USER_CODE", "CHILD_FAILED", `job ${child.id}, which this one has started, ended ${child.state}${why}`, {
+      retryable: false,
+    });
+    this.child = child;
+  }
+}
+
+/** What an earlier attempt, a signal or another job has left cannot be used. A later attempt would find the same. */
+export function doesNotFit(what: string, why: string): FailedError {
+  return new FailedError("DATA_QUALITY", "VALIDATION", `${what} is not what the handler asks for: ${why}`);
+}
+
+/** The server would refuse the same from another attempt. */
+export function refusedForGood(trouble: unknown): unknown {
+  return trouble instanceof RefusedError
+    ? new FailedError("USER_CODE", trouble.code.toUpperCase(), trouble.message, { retryable: false, cause: trouble })
+    : trouble;
 }
 
 /** A failure as the server keeps it. */

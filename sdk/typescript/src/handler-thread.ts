@@ -1,20 +1,23 @@
 /** The thread that runs handlers of one module, one job after the other. */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "node:worker_threads";
 import { artifactContent } from "./artifact.js";
-import { type Handler, infoOf, type JobContext, type LeasedJob, type StepBody, type StepOptions } from "./context.js";
+import { type Handler, infoOf, type JobContext, type LeasedJob } from "./context.js";
 import { inJob } from "./current-job.js";
-import { CancelledError, FailedError, LeaseLostError, SnoozeError } from "./errors.js";
-import type { Artifact, Envelope } from "./job.js";
+import { DurableContext } from "./durable.js";
+import { CancelledError, FailedError, LeaseLostError, SnoozeError, type StopReason, SuspendedError } from "./errors.js";
+import type { Artifact, ChildEnd, Envelope } from "./job.js";
 import { encoded } from "./json.js";
-import type { StepReport, StepStatus } from "./link.js";
+import type { StepReport, StepStatus, WaitAnswer } from "./link.js";
 import type { Ack } from "./outbox.js";
 import { Steps } from "./steps.js";
 import { type Call, type FromThread, packed, type ThreadSettings, type ToThread, unpacked } from "./threads.js";
+import { Waits } from "./waits.js";
 
 /** The context of a handler in a thread of its own: what it says becomes messages. */
-class ThreadContext implements JobContext {
+class ThreadContext extends DurableContext implements JobContext {
   readonly job: LeasedJob;
   readonly steps: Steps;
+  private readonly threadWaits: Waits;
   private readonly controller = new AbortController();
   private stopped: CancelledError | undefined;
   private readonly pending = new Map<number, { resolve(value: unknown): void; reject(trouble: unknown): void }>();
@@ -25,6 +28,7 @@ class ThreadContext implements JobContext {
     private readonly stop: Int32Array,
     task: Envelope,
   ) {
+    super();
     this.job = infoOf(task);
     this.steps = new Steps(
       {
@@ -33,13 +37,27 @@ class ThreadContext implements JobContext {
       },
       () => this.controller.signal,
     );
+    this.threadWaits = new Waits(
+      this.job.id,
+      {
+        suspend: (index, wait) => this.call({ name: "suspend", index, wait }) as Promise<WaitAnswer>,
+        startChildren: (start) => this.call({ name: "startChildren", start }) as Promise<string[] | undefined>,
+        childrenEnds: (ids) => this.call({ name: "childrenEnds", ids }) as Promise<ChildEnd[]>,
+        goOnAs: (payload) => this.call({ name: "goOnAs", payload }) as Promise<void>,
+      },
+      this.steps,
+      () => this.look(),
+    );
+  }
+
+  waits(): Waits {
+    return this.threadWaits;
   }
 
   take(message: ToThread): void {
     switch (message.type) {
       case "stop":
-        this.stopped =
-          message.why === "LEASE_LOST" ? new LeaseLostError() : new CancelledError(message.why, message.reason);
+        this.stopped = stopOf(message.why, message.reason);
         this.controller.abort(this.stopped);
         break;
       case "control":
@@ -123,16 +141,14 @@ class ThreadContext implements JobContext {
   }
 
   async event(type: string, data: unknown = {}): Promise<void> {
+    this.threadWaits.checkNotSuspended();
     const json = JSON.stringify(data) as string | undefined;
     await this.call({ name: "event", type, data: json ?? "{}" });
   }
 
   async publish(name: string, file: string | Uint8Array): Promise<Artifact> {
+    this.threadWaits.checkNotSuspended();
     return (await this.call({ name: "publish", file: name, content: await artifactContent(name, file) })) as Artifact;
-  }
-
-  step<T>(id: string, body: StepBody<T>, options?: StepOptions): Promise<T> {
-    return this.steps.run(id, body, options);
   }
 
   snooze(delayMs: number): SnoozeError {
@@ -167,6 +183,10 @@ class HandlerThread {
     let end: FromThread;
     do {
       end = await this.invoke(task, context);
+      const wrong = await context.waits().handlerLeft();
+      if (wrong !== undefined && end.type === "returned") {
+        end = { type: "threw", thrown: packed(wrong) };
+      }
     } while (context.steps.beginsAgain() && !context.isCancelled);
     context.tell(end);
   }
@@ -179,6 +199,17 @@ class HandlerThread {
     } catch (thrown) {
       return { type: "threw", thrown: packed(thrown) };
     }
+  }
+}
+
+function stopOf(why: StopReason, reason: string | undefined): CancelledError {
+  switch (why) {
+    case "LEASE_LOST":
+      return new LeaseLostError();
+    case "SUSPENDED":
+      return new SuspendedError(reason);
+    default:
+      return new CancelledError(why, reason);
   }
 }
 

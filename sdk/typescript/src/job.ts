@@ -99,11 +99,70 @@ export interface JobStatus<R = unknown> {
   payload?: unknown;
   result?: R;
   failure?: Failure | null;
+  /** What the handler of a WAITING job waits for. */
+  waitsFor?: OpenWait | null;
   /** What a list left out because it is long. */
   omitted?: ("payload" | "result" | "failure.stackTrace")[];
 }
 
+export interface OpenWait {
+  /** Of the wait, among the steps of the job. */
+  id: string;
+  sort: "SLEEP" | "SIGNAL" | "APPROVAL" | "CHILDREN";
+  /** The name of the signal. */
+  signal?: string | null;
+  since: string;
+  /** When it is over by itself. */
+  until?: string | null;
+  question?: { text: string; details: string; role: string; afterwards: string } | null;
+  /** The ids under which the jobs were started that it waits for. */
+  started: string[];
+}
+
+/** A job that a handler starts. Tenant, workspace and run are those of the job that starts it. */
+export type ChildJob<P = unknown> = Omit<
+  Job<P>,
+  | "id"
+  | "tenant"
+  | "workspace"
+  | "runId"
+  | "parentId"
+  | "dependsOn"
+  | "whenDependencyFails"
+  | "uniqueKey"
+  | "uniqueStates"
+  | "uniqueWindowMs"
+>;
+
+/** A job that a handler has started, to wait for. */
+export interface Child {
+  readonly id: string;
+  /** The id under which it was started. */
+  readonly startedAs: string;
+}
+
+/** How a job has ended that another one has started. */
+export interface ChildEnd<R = unknown> {
+  readonly id: string;
+  readonly state: JobState;
+  /** That of one that has succeeded, if it has any. */
+  readonly result?: R;
+  /** That of one that has failed. */
+  readonly failure?: Failure | null;
+}
+
+/** What somebody answers who is asked by a job. */
+export interface Decision {
+  /** The id under which the job asks. */
+  waitId: string;
+  approved: boolean;
+  /** Kept in the timeline, and given to the handler. */
+  comment?: string;
+}
+
 export interface JobFilter {
+  /** Jobs that wait for this. */
+  waits?: "approval" | "signal" | "sleep" | "children";
   state?: JobState | readonly JobState[];
   queue?: string;
   kind?: string;

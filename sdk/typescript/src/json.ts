@@ -2,8 +2,9 @@ import { FailedError } from "./errors.js";
 
 const MOST_BYTES = 1 << 20;
 
-/** The JSON of a result or checkpoint; undefined for undefined. Throws what the attempt fails with. */
-export function encoded(value: unknown, what: "RESULT" | "CHECKPOINT"): string | undefined {
+/** The JSON of what a handler or step returns, or of the payload of a job; undefined for undefined. Throws what the attempt fails with. */
+export function encoded(value: unknown, what: "RESULT" | "CHECKPOINT" | "PAYLOAD"): string | undefined {
+  const subject = what === "PAYLOAD" ? "the payload of a job" : "what the handler returned";
   let json: string | undefined;
   try {
     json = written(value);
@@ -11,7 +12,7 @@ export function encoded(value: unknown, what: "RESULT" | "CHECKPOINT"): string |
     throw new FailedError(
       "USER_CODE",
       `${what}_NOT_JSON`,
-      `what the handler returned cannot be written as JSON: ${trouble instanceof Error ? trouble.message : String(trouble)}`,
+      `${subject} cannot be written as JSON: ${trouble instanceof Error ? trouble.message : String(trouble)}`,
       { retryable: false, cause: trouble },
     );
   }
@@ -22,7 +23,7 @@ export function encoded(value: unknown, what: "RESULT" | "CHECKPOINT"): string |
       throw new FailedError(
         "USER_CODE",
         `${what}_TOO_LARGE`,
-        `what the handler returned has ${bytes} bytes of JSON, and ${MOST_BYTES} is the most; store it elsewhere and return where`,
+        `${subject} has ${bytes} bytes of JSON, and ${MOST_BYTES} is the most; store it elsewhere and say where`,
         { retryable: false },
       );
     }

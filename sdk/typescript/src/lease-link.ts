@@ -1,13 +1,24 @@
 import type { Server } from "./http.js";
 import type { LeaseKey, LeaseKeeper } from "./lease-keeper.js";
-import type { Artifact } from "./job.js";
-import { type AttemptLink, type Settlement, type StepReport, type StepStatus, UPLOAD_MS } from "./link.js";
+import type { Artifact, ChildEnd } from "./job.js";
+import {
+  type AttemptLink,
+  type ChildrenStart,
+  childEnd,
+  type Settlement,
+  type StepReport,
+  type StepStatus,
+  UPLOAD_MS,
+  type Wait,
+  type WaitAnswer,
+} from "./link.js";
 import type { Ack, Outbox } from "./outbox.js";
 import { Backoff, pause } from "./pause.js";
 import { ServerUnavailableError } from "./errors.js";
 
 const PIECE_CHARS = 4_096;
 const LINE_CHARS = 2_000;
+const MOST_CHILDREN = 1_000;
 
 const STEP_EVENTS = {
   RUNNING: "task.step.attempt.started",
@@ -43,13 +54,19 @@ export class LeaseLink implements AttemptLink {
   }
 
   settle(settlement: Settlement): Promise<Ack> {
-    const fields =
-      settlement.outcome === "SUCCEEDED"
-        ? settlement.output === undefined
-          ? ""
-          : `,"output":${settlement.output}`
-        : rest({ ...settlement, outcome: undefined });
+    const fields = this.fieldsOf(settlement);
     return this.shared.settlements.add(`${this.head},"outcome":"${settlement.outcome}"${fields}}`);
+  }
+
+  private fieldsOf(settlement: Settlement): string {
+    switch (settlement.outcome) {
+      case "SUCCEEDED":
+        return settlement.output === undefined ? "" : `,"output":${settlement.output}`;
+      case "CONTINUED":
+        return `,"payload":${settlement.payload}`;
+      default:
+        return rest({ ...settlement, outcome: undefined });
+    }
   }
 
   progress(progressPct: number, message: string | undefined): Promise<Ack> {
@@ -94,8 +111,36 @@ export class LeaseLink implements AttemptLink {
     return `taskId=${task}&attempt=${attempt}&workerId=${encodeURIComponent(this.shared.workerId)}`;
   }
 
+  suspend(index: number, wait: Wait, signal: AbortSignal): Promise<WaitAnswer> {
+    return this.ask("/v1/leases/suspend", rest({ index, wait }), signal);
+  }
+
+  /** In parts; how many they are comes with the last. */
+  async startChildren({ id, index, ids, jobs }: ChildrenStart, signal: AbortSignal): Promise<string[] | undefined> {
+    for (let from = 0; from === 0 || from < ids.length; from += MOST_CHILDREN) {
+      const to = Math.min(ids.length, from + MOST_CHILDREN);
+      const part = jobs.slice(from, to).map((job, i) => `{"id":"${ids[from + i] ?? ""}",${job.slice(1)}`);
+      const fields = rest({ startedAs: id, index, count: to === ids.length ? to : 0 });
+      const json = `${fields},"jobs":[${part.join(",")}]`;
+      if ((await this.ask<{ ack: Ack }>("/v1/leases/children", json, signal)).ack !== "ACCEPTED") {
+        return undefined;
+      }
+    }
+    return ids;
+  }
+
+  async childrenEnds(ids: string[], signal: AbortSignal): Promise<ChildEnd[]> {
+    const path = "/v1/leases/children/ends";
+    const { jobs } = await this.ask<{ jobs: Parameters<typeof childEnd>[0][] }>(path, rest({ jobs: ids }), signal);
+    return jobs.map(childEnd);
+  }
+
+  private ask<T>(path: string, fields: string, signal: AbortSignal): Promise<T> {
+    return this.insist(() => this.shared.server.post<T>(path, { json: `${this.head}${fields}}`, signal }), signal);
+  }
+
   /** Calls it again while the server is away. */
-  private async insist<T>(call: () => Promise<T>): Promise<T> {
+  private async insist<T>(call: () => Promise<T>, signal = this.shared.closed): Promise<T> {
     const backoff = new Backoff();
     for (;;) {
       try {
@@ -104,7 +149,8 @@ export class LeaseLink implements AttemptLink {
         if (!(trouble instanceof ServerUnavailableError)) {
           throw trouble;
         }
-        await pause(backoff.next(trouble.retryAfterMs), this.shared.closed);
+        await pause(backoff.next(trouble.retryAfterMs), signal);
+        signal.throwIfAborted();
         this.shared.closed.throwIfAborted();
       }
     }
@@ -125,7 +171,10 @@ export class LeaseLink implements AttemptLink {
         },
       },
     ];
-    if (report.tookMs !== undefined && report.state === "DONE") {
+    if (report.dropped) {
+      // What was asked says it all.
+      events.pop();
+    } else if (report.tookMs !== undefined && report.state === "DONE") {
       // The server says that it began and that it is done.
       events.pop();
     } else if (report.tookMs !== undefined) {

@@ -34,7 +34,7 @@ export function validated(kind: string, schema: StandardSchema, handler: Handler
   };
 }
 
-function shown({ message, path = [] }: SchemaIssue): string {
+export function shown({ message, path = [] }: SchemaIssue): string {
   const where = path.map((one) => String(typeof one === "object" ? one.key : one)).join(".");
   return where === "" ? message : `${where}: ${message}`;
 }

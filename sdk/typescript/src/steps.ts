@@ -2,7 +2,7 @@ import type { StepBody, StepOptions } from "./context.js";
 import { CancelledError, FailedError, LeaseLostError, SnoozeError, storable } from "./errors.js";
 import type { LiveControl, Recovery } from "./job.js";
 import { encoded } from "./json.js";
-import type { AttemptLink, StepReport, StepStatus } from "./link.js";
+import type { AttemptLink, StepReport, StepStatus, WaitEnd } from "./link.js";
 import { pause } from "./pause.js";
 
 const MOST_STEPS = 1_000;
@@ -19,10 +19,19 @@ class OperatorStop extends Error {
   override readonly name = "OperatorStop";
 }
 
+/** A wait or start of jobs that the handler asks for. */
+export interface Asked {
+  status: StepStatus;
+  recovery: Recovery | undefined;
+}
+
 /** The steps of one attempt: what earlier attempts left, and what operators ask of it. */
 export class Steps {
   private known: Promise<Map<string, StepStatus>> | undefined;
   private readonly begun = new Set<string>();
+  /** Whether another attempt of the job has left steps. */
+  private continues = false;
+  private running = 0;
   private control: LiveControl | undefined;
   private honoured: string | undefined;
   private wake: (() => void)[] = [];
@@ -56,19 +65,78 @@ export class Steps {
     return wanted;
   }
 
+  /** Whether the body of a step has begun, or is about to. */
+  isRunning(): boolean {
+    return this.running > 0;
+  }
+
   async run<T>(id: string, body: StepBody<T>, options: StepOptions = {}): Promise<T> {
     const budget = budgetOf(id, options);
+    this.running++;
+    try {
+      return await this.runWithin(id, body, budget);
+    } finally {
+      this.running--;
+    }
+  }
+
+  /** What is known of a wait or start of jobs, for which a handler asks once, and what an operator asks of it. */
+  async ask(id: string): Promise<Asked> {
+    const [status, known] = await this.find(id);
+    return { status, recovery: await this.released(status, known) };
+  }
+
+  /** A wait or start of jobs that is done anew: what it was is dropped, if an operator has asked for that. */
+  async redo({ status, recovery }: Asked): Promise<void> {
+    if (recovery === undefined) {
+      return;
+    }
+    status.attempt++;
+    forget(status);
+    const { stepId, stepIndex, attempt } = status;
+    await this.tell({ stepId, stepIndex, stepAttempt: attempt, state: "FAILED", honoured: recovery, dropped: true });
+    this.honoured = recovery.updatedAt;
+    if (recovery.action !== "retry_step") {
+      forgetAfter(status, (await this.known) ?? new Map());
+    }
+  }
+
+  /** What a wait has brought, or that jobs were started; the server keeps it. */
+  keep(status: StepStatus, waitEnd: WaitEnd, checkpoint?: unknown): void {
+    status.attempt++;
+    status.state = "DONE";
+    status.waitEnd = waitEnd;
+    status.checkpoint = checkpoint;
+  }
+
+  private async find(id: string): Promise<[StepStatus, Map<string, StepStatus>]> {
     if (this.begun.has(id)) {
-      throw new Error(`step '${id}' has been run in this attempt: each step needs an id of its own`);
+      throw new Error(
+        `'${id}' was asked for in this attempt: each step, wait and start of jobs needs an id of its own`,
+      );
     }
     this.begun.add(id);
-    this.known ??= this.link.steps().then((steps) => new Map(steps.map((step) => [step.stepId, step])));
+    this.known ??= this.load();
     const known = await this.known;
     const before = known.get(id) ?? first(id, known);
     known.set(id, before);
+    return [before, known];
+  }
+
+  private async load(): Promise<Map<string, StepStatus>> {
+    const steps = await this.link.steps();
+    this.continues = steps.some((step) => step.attempt > 0);
+    return new Map(steps.map((step) => [step.stepId, step]));
+  }
+
+  private async runWithin<T>(id: string, body: StepBody<T>, budget: Budget): Promise<T> {
+    const [before, known] = await this.find(id);
     for (let call = 1; ;) {
       const recovery = await this.released(before, known);
       if (before.state === "DONE" && recovery === undefined) {
+        if (before.waitEnd) {
+          throw new Error(`'${id}' was ${whatIs(before)} before, and is a step now: give it another id`);
+        }
         return before.checkpoint as T;
       }
       const done = await this.attempt(before, known, recovery, body, { ...budget, isLast: call >= budget.attempts });
@@ -122,9 +190,10 @@ export class Steps {
     budget: { timeoutMs: number | undefined; isLast: boolean },
   ): Promise<{ result: T } | "stopped" | "failed"> {
     // Where another attempt of the job continues, the server says so when it learns of the start.
-    const isQuiet = step.attempt === 0 && !recovery && (this.hasTold || !continues(known));
+    const isQuiet = step.attempt === 0 && !recovery && (this.hasTold || !this.continues);
     step.attempt++;
     step.state = "RUNNING";
+    delete step.waitEnd;
     const about = { stepId: step.stepId, stepIndex: step.stepIndex, stepAttempt: step.attempt };
     const start = new Start(() =>
       this.tell({ ...about, state: "RUNNING", ...(recovery ? { honoured: recovery } : {}) }),
@@ -274,9 +343,12 @@ class Start {
   }
 }
 
-/** Whether another attempt of the job has left steps. */
-function continues(known: Map<string, StepStatus>): boolean {
-  return [...known.values()].some((step) => step.attempt > 0);
+/** What it was, for people. */
+export function whatIs({ waitEnd }: StepStatus): string {
+  if (!waitEnd) {
+    return "a step";
+  }
+  return waitEnd.outcome === "STARTED" ? "a start of jobs" : `a wait of the sort ${waitEnd.sort}`;
 }
 
 interface Budget {
@@ -321,7 +393,8 @@ async function within<T>(ms: number | undefined, id: string, stop: AbortControll
 function first(id: string, known: Map<string, StepStatus>): StepStatus {
   const last = Math.max(0, ...[...known.values()].map((step) => step.stepIndex));
   if (last >= MOST_STEPS) {
-    throw new Error(`a job has at most ${MOST_STEPS} steps`);
+    const why = `'${id}' is one too many: a job has at most ${MOST_STEPS} steps, waits and starts of jobs`;
+    throw new FailedError("USER_CODE", "BAD_LIMIT", why, { retryable: false });
   }
   return { stepId: id, stepIndex: last + 1, state: "FAILED", attempt: 0 };
 }
@@ -329,8 +402,13 @@ function first(id: string, known: Map<string, StepStatus>): StepStatus {
 function forgetAfter(step: StepStatus, known: Map<string, StepStatus>): void {
   for (const other of known.values()) {
     if (other.stepIndex > step.stepIndex && other.state === "DONE") {
-      other.state = "FAILED";
-      delete other.checkpoint;
+      forget(other);
     }
   }
+}
+
+function forget(step: StepStatus): void {
+  step.state = "FAILED";
+  delete step.checkpoint;
+  delete step.waitEnd;
 }

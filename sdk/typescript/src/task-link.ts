@@ -1,8 +1,18 @@
 import { HoldfastError, LeaseLostError, NotFoundError, RefusedError, ServerUnavailableError } from "./errors.js";
 import { type CallOptions, Server } from "./http.js";
-import type { Artifact, Envelope } from "./job.js";
+import type { Artifact, ChildEnd, Envelope } from "./job.js";
 import type { LeaseKeeper } from "./lease-keeper.js";
-import { type AttemptLink, type Settlement, type StepReport, type StepStatus, UPLOAD_MS } from "./link.js";
+import {
+  type AttemptLink,
+  type ChildrenStart,
+  childEnd,
+  type Settlement,
+  type StepReport,
+  type StepStatus,
+  UPLOAD_MS,
+  type Wait,
+  type WaitAnswer,
+} from "./link.js";
 import type { Ack } from "./outbox.js";
 import { Backoff, pause } from "./pause.js";
 
@@ -52,6 +62,8 @@ export class TaskLink implements AttemptLink {
         return this.completed(`"outcome":"SNOOZED","delayMs":${settlement.delayMs}`);
       case "RELEASED":
         return this.completed('"outcome":"RELEASED"');
+      case "CONTINUED":
+        return this.completed(`"outcome":"CONTINUED","payload":${settlement.payload}`);
     }
   }
 
@@ -101,14 +113,41 @@ export class TaskLink implements AttemptLink {
   }
 
   step(report: StepReport): Promise<Ack> {
-    if (report.state === "INTERRUPTED") {
-      // The server finds that out by itself.
+    if (report.state === "INTERRUPTED" || report.dropped) {
+      // The server finds that out by itself, or drops what was asked for with the call that is to come.
       return Promise.resolve("ACCEPTED");
     }
     const { stepId, checkpoint, honoured, ...fields } = report;
     const body = this.body({ ...fields, handledCommand: honoured?.updatedAt });
     const json = checkpoint === undefined ? body : `${body.slice(0, -1)},"result":${checkpoint}}`;
     return this.tell("PUT", `/steps/${encodeURIComponent(stepId)}`, json);
+  }
+
+  /** The server knows the index. */
+  async suspend(_: number, wait: Wait, signal: AbortSignal): Promise<WaitAnswer> {
+    return (await this.ask<WaitAnswer>("/wait", this.body({ wait }), signal)) ?? { outcome: "LEASE_LOST" };
+  }
+
+  async startChildren({ id, jobs }: ChildrenStart, signal: AbortSignal): Promise<string[] | undefined> {
+    const json = `${this.body({ startedAs: id }).slice(0, -1)},"jobs":[${jobs.join(",")}]}`;
+    return (await this.ask<{ jobs: string[] }>("/children", json, signal))?.jobs;
+  }
+
+  async childrenEnds(ids: string[], signal: AbortSignal): Promise<ChildEnd[]> {
+    type Ends = { jobs: Parameters<typeof childEnd>[0][] };
+    const answer = await this.ask<Ends>("/children/ends", this.body({ jobs: ids }), signal);
+    return answer?.jobs.map(childEnd) ?? [];
+  }
+
+  private async ask<T>(path: string, json: string, signal: AbortSignal): Promise<T | undefined> {
+    try {
+      return await this.insist<T>("POST", path, { json, signal });
+    } catch (trouble) {
+      if (trouble instanceof LeaseLostError) {
+        return undefined;
+      }
+      throw trouble;
+    }
   }
 
   private body(fields: Record<string, unknown>): string {
@@ -130,11 +169,12 @@ export class TaskLink implements AttemptLink {
   /** Sends it again until it is answered, or the task is given up. */
   private async insist<T>(method: string, path: string, content: CallOptions = {}): Promise<T> {
     const backoff = new Backoff(200, 10_000);
+    const signal = content.signal ?? this.closed;
     for (let faults = 0; ;) {
       try {
         return await this.server.call<T>(method, this.path + path, {
           ...content,
-          signal: this.closed,
+          signal,
           headers: { authorization: `Bearer ${this.token}` },
         });
       } catch (trouble) {
@@ -146,7 +186,8 @@ export class TaskLink implements AttemptLink {
           throw trouble;
         }
         const pauseMs = backoff.next(trouble instanceof ServerUnavailableError ? trouble.retryAfterMs : undefined);
-        await pause(pauseMs, this.closed);
+        await pause(pauseMs, signal);
+        signal.throwIfAborted();
         this.closed.throwIfAborted();
       }
     }

@@ -11,7 +11,7 @@ import {
   type StopReason,
 } from "./errors.js";
 import type { Envelope, LiveControl } from "./job.js";
-import type { StepReport } from "./link.js";
+import type { ChildrenStart, StepReport, Wait } from "./link.js";
 
 /** An error on its way from one thread to the other. */
 export type Thrown =
@@ -38,7 +38,11 @@ export type Call =
   | { name: "event"; type: string; data: string }
   | { name: "publish"; file: string; content: Uint8Array }
   | { name: "steps" }
-  | { name: "step"; report: StepReport };
+  | { name: "step"; report: StepReport }
+  | { name: "suspend"; index: number; wait: Wait }
+  | { name: "startChildren"; start: ChildrenStart }
+  | { name: "childrenEnds"; ids: string[] }
+  | { name: "goOnAs"; payload: string };
 
 export type FromThread =
   | { type: "progress"; percent: number; message: string | undefined }
@@ -173,6 +177,14 @@ class ComputingThread implements HandlerThread {
         return attempt.link.steps();
       case "step":
         return attempt.link.step(what.report);
+      case "suspend":
+        return attempt.suspend(what.index, what.wait);
+      case "startChildren":
+        return attempt.startChildren(what.start);
+      case "childrenEnds":
+        return attempt.childrenEnds(what.ids);
+      case "goOnAs":
+        return attempt.goOnAs(what.payload);
     }
   }
 

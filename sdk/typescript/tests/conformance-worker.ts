@@ -1,6 +1,6 @@
 /** The program that the conformance kit starts: sdk/conformance/run -- node …/conformance-worker.js */
 import { appendFileSync } from "node:fs";
-import { FailedError, type FailureCategory, type JobContext, Worker } from "holdfast";
+import { type Child, FailedError, type FailureCategory, type JobContext, SuspendedError, Worker } from "holdfast";
 import { listen } from "./fetch-server.js";
 
 const given = (name: string): string | undefined => process.env[`CONFORMANCE_${name}`];
@@ -98,6 +98,73 @@ worker.handler("steps", async (payload: { steps: string[]; stopIn?: string }, ct
         return { step, attempt: ctx.attempt };
       }),
     );
+  }
+  return results;
+});
+
+type Operation =
+  | { op: "step"; id: string }
+  | { op: "sleep"; id: string; ms: number }
+  | { op: "await"; name: string; id?: string; withinMs?: number }
+  | { op: "approve"; id: string; text: string }
+  | { op: "spawn"; id: string; kind: string; payload: unknown }
+  | { op: "map"; id: string; items: unknown[] }
+  | { op: "join"; id: string; of: string[]; collect?: boolean }
+  | { op: "pause"; ms: number; until: number }
+  | { op: "continueAs"; payload: unknown }
+  | { op: "careless" };
+
+async function perform(op: Operation, ctx: JobContext, children: Map<string, Child>): Promise<unknown> {
+  switch (op.op) {
+    case "step":
+      return ctx.step(op.id, () => {
+        note(`step:${op.id}`, ctx);
+        return { step: op.id, attempt: ctx.attempt };
+      });
+    case "sleep":
+      await ctx.sleep(op.id, op.ms);
+      return null;
+    case "await":
+      return (await ctx.awaitSignal(op.name, op)) ?? null;
+    case "approve": {
+      const { approved, by, comment } = await ctx.approve(op.id, op.text);
+      return { approved, by, comment };
+    }
+    case "spawn":
+      children.set(op.id, await ctx.spawn(op.id, { kind: op.kind, payload: op.payload }));
+      return null;
+    case "map":
+      return ctx.map(op.id, op.items, (payload) => ({ kind: "echo", payload }));
+    case "join": {
+      const all = op.of.map((id) => children.get(id) as Child);
+      return (await ctx.join(op.id, all, { collect: op.collect ?? false })).map((end) => end.state);
+    }
+    case "pause":
+      if (ctx.attempt < op.until) {
+        await sleep(op.ms, ctx.signal);
+      }
+      return null;
+    case "continueAs":
+      return ctx.continueAs(op.payload);
+    case "careless":
+      return null;
+  }
+}
+
+worker.handler("script", async (payload: { do: Operation[] }, ctx) => {
+  note("begin", ctx);
+  const careless = payload.do.some((op) => op.op === "careless");
+  const children = new Map<string, Child>();
+  const results: unknown[] = [];
+  for (const op of payload.do) {
+    try {
+      results.push(await perform(op, ctx, children));
+    } catch (thrown) {
+      if (!careless || !(thrown instanceof SuspendedError)) {
+        throw thrown;
+      }
+      results.push(null);
+    }
   }
   return results;
 });
