@@ -55,7 +55,7 @@ def _typescript() -> list[Candidate]:
     if not _built("typescript"):
         return []
     program = folder / "target/consumer/out/tests/conformance-worker.js"
-    return [Candidate("typescript", ["node", str(program)], waits=False)]
+    return [Candidate("typescript", ["node", str(program)])]
 
 
 def _go() -> list[Candidate]:

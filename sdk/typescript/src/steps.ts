@@ -97,7 +97,7 @@ export class Steps {
     await this.tell({ stepId, stepIndex, stepAttempt: attempt, state: "FAILED", honoured: recovery, dropped: true });
     this.honoured = recovery.updatedAt;
     if (recovery.action !== "retry_step") {
-      forgetAfter(status, (await this.known) ?? new Map());
+      forgetAfter(status, (await this.known) ?? new Map<string, StepStatus>());
     }
   }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { adminKey, call, ends, freePort, holdfast, newQueue, url, workerKey } from "./fixtures.js";
+import { adminKey, call, ends, freePort, holdfast, newQueue, until, url, workerKey } from "./fixtures.js";
 import { type Program, startProcess } from "./program.js";
 
 const SECRET = "a-secret-of-the-examples";
@@ -28,6 +28,16 @@ test("the worker with steps", async (t) => {
   await start(t, "steps").line(/serves texts/);
   const { id } = await holdfast.enqueue({ kind: "ingest", queue: "texts", payload: { url: "data:,one%20two" } });
   assert.deepEqual((await ends(id, "SUCCEEDED")).result, { words: 2 });
+});
+
+test("the durable worker", async (t) => {
+  await start(t, "durable").line(/serves onboarding/);
+  const payload = { name: "Ada", pages: ["one", "one two"], trialMs: 300 };
+  const { id } = await holdfast.enqueue({ kind: "onboard", queue: "onboarding", payload });
+  await holdfast.signal(id, "contract", { number: "C-17" });
+  await until("the question", async () => (await holdfast.get(id)).waitsFor?.id === "limit");
+  await holdfast.decide(id, { waitId: "limit", approved: true });
+  assert.deepEqual((await ends(id, "SUCCEEDED")).result, { contract: "C-17", limit: true, words: [1, 2] });
 });
 
 test("the worker that computes in a thread", async (t) => {
