@@ -192,8 +192,8 @@ test("a wait for a signal brings nothing when it is over, and a question what wa
   const byKey = { kind: "within", uniqueKey: queue };
   assert.deepEqual(await holdfast.signal(byKey, "other", 1, { key: "k" }), { id, duplicate: false });
   assert.deepEqual(await holdfast.signal(id, "other", 1, { key: "k" }), { id, duplicate: true });
-  await holdfast.signal(id, "go", null);
-  assert.deepEqual((await ends(id, "SUCCEEDED")).result, [true, null]);
+  await holdfast.signal(id, "go", [null]);
+  assert.deepEqual((await ends(id, "SUCCEEDED")).result, [true, [null]]);
   const decided = async (afterwards: string): Promise<string> => newJob(queue, "undecided", afterwards);
   assert.deepEqual((await ends(await decided("REJECT"), "SUCCEEDED")).result, [false, true]);
   assert.deepEqual((await ends(await decided("APPROVE"), "SUCCEEDED")).result, [true, true]);
@@ -366,11 +366,11 @@ test("a fork reads what the jobs of the other one have brought, and starts none 
   const id = await newJob(queue, "origin", "one");
   const [x, y] = (await ends<string[]>(id, "SUCCEEDED")).result ?? [];
   const fork = async (fromStep: string): Promise<string> => {
-    const { jobs } = await call<{ jobs: { id: string }[] }>("POST", `/v1/jobs/${id}/fork`, {
+    const { jobs } = await call<{ jobs: string[] }>("POST", `/v1/jobs/${id}/fork`, {
       fromStep,
       payload: "two",
     });
-    return jobs[0]?.id ?? "";
+    return jobs[0] ?? "";
   };
   for (const step of ["all", "last"]) {
     const forked = await fork(step);
