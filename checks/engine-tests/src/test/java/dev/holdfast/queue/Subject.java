@@ -25,9 +25,12 @@ record Subject(JobStore store, TestDatabase db, Job before, Job job, Lease lease
       subject.endTheOneBefore(true);
       subject.promote();
       // Its own worker, so that leases lost by others do not affect this job.
-      store
-          .jobs()
-          .claim(new ClaimRequest(job.queue(), 1, "worker:" + job.id(), QueueFixture.LEASE));
+      ClaimRequest alone =
+          new ClaimRequest(job.queue(), 1, "worker:" + job.id(), QueueFixture.LEASE);
+      // Again while its row is locked by who frees it.
+      while (store.jobs().claim(alone).jobs().isEmpty()) {
+        Thread.onSpinWait();
+      }
     }
     switch (state) {
       case WAITING, RUNNING -> {}

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Execution(ExecutionMode.CONCURRENT)
 class DocumentsTest {
   private static final Path CHECKOUT = Path.of("../..").toAbsolutePath().normalize();
-  private static final int MOST_NOT_RUN = 2;
+  private static final int MOST_NOT_RUN = 4;
 
   /** How deep to look: what is built or downloaded lies deeper. */
   private static final Map<String, Integer> DEPTHS = Map.of("", 1, "sdk", 2);

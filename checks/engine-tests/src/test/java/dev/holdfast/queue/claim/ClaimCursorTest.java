@@ -43,12 +43,17 @@ class ClaimCursorTest {
     return new ClaimedRow(job, priority, due);
   }
 
+  /** By a claim that has asked for more. */
+  private void claimed(double[] from, List<ClaimedRow> taken, long took) {
+    cursors.claimed(from, taken, 500, took);
+  }
+
   /** Claims that have been slow for a while. */
   private void slowly(ClaimedRow... taken) {
     for (int i = 1; i < ClaimCursor.SLOW_CLAIMS; i++) {
-      cursors.claimed(cursors.next(), List.of(), SLOW);
+      claimed(cursors.next(), List.of(), SLOW);
     }
-    cursors.claimed(cursors.next(), List.of(taken), SLOW);
+    claimed(cursors.next(), List.of(taken), SLOW);
   }
 
   private void pass(Duration time) {
@@ -59,16 +64,16 @@ class ClaimCursorTest {
   void small_quick_claims_begin_at_the_start_of_the_index() {
     double[] from = cursors.next();
     assertThat(from).hasSize(10).containsOnly(ClaimCursor.NONE);
-    cursors.claimed(from, List.of(taken(5, 1_000)), QUICK);
+    claimed(from, List.of(taken(5, 1_000)), QUICK);
     assertThat(cursors.next()).containsOnly(ClaimCursor.NONE);
   }
 
   @Test
   void one_slow_claim_does_not_move_the_cursor() {
-    cursors.claimed(cursors.next(), List.of(taken(5, 1_000)), SLOW);
-    cursors.claimed(cursors.next(), List.of(taken(5, 1_001)), SLOW);
-    cursors.claimed(cursors.next(), List.of(taken(5, 1_002)), QUICK);
-    cursors.claimed(cursors.next(), List.of(taken(5, 1_003)), SLOW);
+    claimed(cursors.next(), List.of(taken(5, 1_000)), SLOW);
+    claimed(cursors.next(), List.of(taken(5, 1_001)), SLOW);
+    claimed(cursors.next(), List.of(taken(5, 1_002)), QUICK);
+    claimed(cursors.next(), List.of(taken(5, 1_003)), SLOW);
     assertThat(cursors.next()).containsOnly(ClaimCursor.NONE);
   }
 
@@ -79,8 +84,25 @@ class ClaimCursorTest {
     assertThat(from[5]).isBetween(999.9, 1_000.0);
     assertThat(from[7]).isBetween(899.9, 900.0);
     assertThat(from[0]).isEqualTo(ClaimCursor.NONE);
-    cursors.claimed(from, List.of(taken(5, 1_002)), QUICK);
+    claimed(from, List.of(taken(5, 1_002)), QUICK);
     assertThat(cursors.next()[5]).isBetween(1_001.9, 1_002.0);
+  }
+
+  @Test
+  void a_claim_that_leaves_a_backlog_moves_the_cursor_unless_it_was_quick() {
+    List<ClaimedRow> several =
+        IntStream.range(0, ClaimCursor.SEVERAL).mapToObj(i -> taken(5, 1_000 + i)).toList();
+    long took = Duration.ofMillis(5).toNanos();
+    cursors.claimed(cursors.next(), several, ClaimCursor.SEVERAL, Duration.ofMillis(1).toNanos());
+    assertThat(cursors.next()).as("quick").containsOnly(ClaimCursor.NONE);
+    cursors.claimed(cursors.next(), several, ClaimCursor.SEVERAL + 1, took);
+    assertThat(cursors.next()).as("all there were").containsOnly(ClaimCursor.NONE);
+    cursors.claimed(cursors.next(), List.of(taken(5, 1_000)), 1, took);
+    assertThat(cursors.next()).as("only one").containsOnly(ClaimCursor.NONE);
+    cursors.claimed(cursors.next(), several, ClaimCursor.SEVERAL, took);
+    assertThat(cursors.next()[5]).isBetween(999.9, 1_000.0);
+    pass(Duration.ofMillis(100));
+    assertThat(cursors.next()).as("after twenty times as long").containsOnly(ClaimCursor.NONE);
   }
 
   @Test
@@ -88,12 +110,12 @@ class ClaimCursorTest {
     List<ClaimedRow> many =
         IntStream.range(0, ClaimCursor.LARGE).mapToObj(i -> taken(5, 1_000 + i)).toList();
     double[] start = cursors.next();
-    cursors.claimed(start, many, QUICK);
+    claimed(start, many, QUICK);
     double[] from = cursors.next();
     assertThat(from[5]).isBetween(999.9, 1_000.0);
     assertThat(from[4]).isEqualTo(ClaimCursor.NONE);
     // What another claim found that had begun at the start meanwhile does not bring it back.
-    cursors.claimed(start, List.of(taken(5, 10), taken(5, 1_200)), QUICK);
+    claimed(start, List.of(taken(5, 10), taken(5, 1_200)), QUICK);
     assertThat(cursors.next()[5]).isBetween(999.9, 1_000.0);
     pass(Duration.ofNanos(20 * QUICK));
     assertThat(cursors.next()).containsOnly(ClaimCursor.NONE);
@@ -112,7 +134,7 @@ class ClaimCursorTest {
   void an_empty_claim_is_repeated_from_the_start_at_intervals() {
     slowly(taken(5, 1_000));
     double[] from = cursors.next();
-    cursors.claimed(from, List.of(), QUICK);
+    claimed(from, List.of(), QUICK);
     assertThat(cursors.shouldScanFully(from)).isFalse();
     assertThat(cursors.nextFullScan(from)).isEqualTo(Duration.ofNanos(2 * SLOW));
     pass(Duration.ofMillis(250));
@@ -127,7 +149,7 @@ class ClaimCursorTest {
   void a_quick_full_scan_resets_the_cursor() {
     slowly(taken(5, 1_000));
     pass(Duration.ofSeconds(10));
-    cursors.claimed(cursors.next(), List.of(taken(5, 1_010)), QUICK);
+    claimed(cursors.next(), List.of(taken(5, 1_010)), QUICK);
     assertThat(cursors.next()).containsOnly(ClaimCursor.NONE);
   }
 }

@@ -47,6 +47,7 @@ public class ResponseCacheTest extends ApiTest {
           List.of("/v1/failures"),
           List.of("/v1/schedules"),
           List.of("/v1/runs?limit=50"),
+          List.of("/v1/notices?limit=200"),
           List.of(
               "/v1/jobs/JOB?include=events,attempts,steps,artifacts,dependencies",
               "/v1/jobs/JOB/log"));

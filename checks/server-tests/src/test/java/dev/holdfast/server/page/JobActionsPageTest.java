@@ -107,7 +107,7 @@ class JobActionsPageTest extends PageFixture {
     open("#/jobs/" + job);
     browser.press("Fork …");
     browser.type("dialog [name=fromStep]", "nothing");
-    browser.press("Fork the job");
+    browser.press("//dialog", "Fork the job");
     browser.awaitText("no step 'nothing'", "it has contract");
     browser.type("dialog [name=fromStep]", Keys.chord(Keys.CONTROL, "a"), "contract");
     browser.type("dialog [name=payload]", "[17]");

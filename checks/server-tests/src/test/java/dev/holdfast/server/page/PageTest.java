@@ -33,7 +33,7 @@ public class PageTest extends ServerTest {
 
   /** In scripts, what they are made of. */
   private static final Pattern IMPORT =
-      Pattern.compile("(?:from|import)\\s*['\"](\\.{0,2}/?[^'\"]+)['\"]");
+      Pattern.compile("(?:from|import)\\s*['\"](\\.{0,2}/?[^'\",\\n]+)['\"]");
 
   PageTest(TestDatabase db) {
     super(db);

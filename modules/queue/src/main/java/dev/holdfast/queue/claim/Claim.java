@@ -190,7 +190,7 @@ public final class Claim {
                           .set("most", asked.most())
                           .set("from", ClaimCursor.array(connection, from))
                           .listAfterLock(ClaimedRow::read));
-          cursor.claimed(from, rows, cursor.now() - start);
+          cursor.claimed(from, rows, asked.most(), cursor.now() - start);
           return Taken.of(rows);
         });
   }

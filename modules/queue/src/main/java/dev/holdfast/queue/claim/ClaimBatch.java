@@ -121,7 +121,7 @@ final class ClaimBatch {
       rows = fetch(picked, false);
       readable = false;
     }
-    cursor.claimed(from, rows, cursor.now() - start);
+    cursor.claimed(from, rows, request.most(), cursor.now() - start);
     Taken taken = Taken.of(rows);
     // A payload that the server cannot output must not keep the others from being run.
     return Optional.of(

@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Claimed jobs leave dead entries at the front of the claim index, and each claim scans them
  * until a vacuum has removed them: more of them every time while a backlog drains, and without end
- * while some transaction holds an old snapshot. So after a large claim, or a few slow ones, the
- * next scan begins where the last one did, priority by priority. A job that commits late with an
- * earlier time, or is requeued with its old one, may be before that; a full index scan finds it,
- * which is made again after a while, and at once when nothing else is found. While claims are small
- * and quick every scan is a full one.
+ * while some transaction holds an old snapshot. So after a large claim, one that left a backlog and
+ * was not quick, or a few slow ones, the next scan begins where the last one did, priority by
+ * priority. A job that commits late with an earlier time, or is requeued with its old one, may be
+ * before that; a full index scan finds it, which is made again after a while, and at once when
+ * nothing else is found. While claims are small and quick every scan is a full one.
  */
 final class ClaimCursor {
   static final double NONE = Double.NEGATIVE_INFINITY;
@@ -34,6 +34,15 @@ final class ClaimCursor {
 
   /** A claim that finds so many jobs at once reads from a backlog. */
   static final int LARGE = 100;
+
+  /**
+   * So does one that finds all it asked for, if it asked for so many; and one that then takes
+   * longer than this, plus the time per row, has walked over what others have claimed.
+   */
+  static final int SEVERAL = 8;
+
+  private static final Duration QUICK = Duration.ofMillis(2);
+  private static final Duration QUICK_PER_ROW = Duration.ofNanos(30_000);
 
   /** Full index scans may take a twentieth of the time, and half of it in an empty queue. */
   private static final int RARELY = 20;
@@ -73,8 +82,12 @@ final class ClaimCursor {
     return connection.createArrayOf("float8", Arrays.stream(from).boxed().toArray());
   }
 
-  /** What a claim that began at these cursors has found, and how long it took. */
-  synchronized void claimed(double[] from, List<ClaimedRow> taken, long took) {
+  /**
+   * What a claim that began at these cursors has found, and how long it took.
+   *
+   * @param most how many it asked for
+   */
+  synchronized void claimed(double[] from, List<ClaimedRow> taken, int most, long took) {
     found = taken.size();
     boolean full = isFull(from);
     if (full) {
@@ -83,9 +96,19 @@ final class ClaimCursor {
     }
     boolean slow = took > SLOW.toNanos() + SLOW_PER_ROW.toNanos() * taken.size();
     slowInARow = !full ? slowInARow : slow ? slowInARow + 1 : 0;
-    if (!taken.isEmpty() && (raised || slowInARow >= SLOW_CLAIMS || taken.size() >= LARGE)) {
+    if (!taken.isEmpty()
+        && (raised
+            || slowInARow >= SLOW_CLAIMS
+            || taken.size() >= LARGE
+            || leavesBacklog(taken.size(), most, took))) {
       raise(taken);
     }
+  }
+
+  private static boolean leavesBacklog(int found, int most, long took) {
+    return found >= SEVERAL
+        && found == most
+        && took > QUICK.toNanos() + QUICK_PER_ROW.toNanos() * found;
   }
 
   /** How many jobs the last claim found. */
