@@ -252,6 +252,9 @@ final class LocalJobs implements JobOperator {
       @Nullable String key) {
     Limits.kind(kind);
     Limits.key("uniqueKey", uniqueKey);
+    if (tenant != null) {
+      Limits.word("tenant", tenant);
+    }
     SignalToJob signal = new SignalToJob(name, payload, key, caller.name());
     String whose =
         tenant == null && caller.tenant().nameOrNull() == null ? Job.DEFAULT_OWNER : tenant;

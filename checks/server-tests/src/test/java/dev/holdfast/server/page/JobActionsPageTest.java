@@ -106,6 +106,7 @@ class JobActionsPageTest extends PageFixture {
     suspend(1, new Wait.ForSignal("contract", "contract", null));
     open("#/jobs/" + job);
     browser.press("Fork …");
+    expectedErrors.add("404");
     browser.type("dialog [name=fromStep]", "nothing");
     browser.press("//dialog", "Fork the job");
     browser.awaitText("no step 'nothing'", "it has contract");

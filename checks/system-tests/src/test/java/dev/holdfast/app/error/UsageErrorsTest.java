@@ -69,7 +69,7 @@ class UsageErrorsTest {
     assertThat(run("jobs obliterate").err().getFirst())
         .isEqualTo(
             "holdfast: unknown command 'jobs obliterate': there are list, show, steps, log, watch,"
-                + " cancel, retry, edit, delete, control, signal, approve, reject");
+                + " cancel, retry, edit, delete, control, fork, signal, approve, reject, link");
     assertThat(run("jobs list --frobnicate").err().getFirst())
         .isEqualTo("holdfast: unknown option '--frobnicate'");
   }

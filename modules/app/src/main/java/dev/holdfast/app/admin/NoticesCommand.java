@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
 /** Notices: list, send again. */
 @Command(
     name = "notices",
-    description = {"What servers told HOLDFAST_NOTIFY_URL of the questions that jobs ask."},
+    description = {"What servers told others of the questions that jobs ask."},
     mixinStandardHelpOptions = true,
     subcommands = {NoticesCommand.ListCommand.class, NoticesCommand.SendCommand.class},
     synopsisSubcommandLabel = "COMMAND")

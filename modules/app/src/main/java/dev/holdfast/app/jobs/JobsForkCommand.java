@@ -38,13 +38,13 @@ final class JobsForkCommand implements Callable<Integer> {
       names = "--from-step",
       required = true,
       paramLabel = "STEP",
-      description = "the first step, wait or start of jobs that they do themselves")
+      description = "the first step or wait that they do themselves")
   String step = "";
 
   @Option(
       names = "--payload",
       paramLabel = "JSON",
-      description = "in place of that of the job: JSON, @FILE, or - for standard input")
+      description = "in place of that of the job: JSON, @FILE, or -")
   @Nullable String payload;
 
   @Option(
@@ -57,7 +57,7 @@ final class JobsForkCommand implements Callable<Integer> {
   @Option(
       names = "--key",
       paramLabel = "TEXT",
-      description = "a second fork of the job with the same key makes no jobs")
+      description = "a second fork with the same key makes no jobs")
   @Nullable String key;
 
   @Override

@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "link",
     description = {
-      "Print a link by which somebody without a key can answer what a job asks.",
+      "Print a link that answers what a job asks, without a key.",
       "Whoever has the link decides: send it to that person alone. It ends with",
       "the question, and after thirty days at the latest.",
       "Exit code 6 when the job asks nothing."

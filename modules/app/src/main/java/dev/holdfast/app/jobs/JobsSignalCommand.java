@@ -53,13 +53,13 @@ final class JobsSignalCommand implements Callable<Integer> {
   @Option(
       names = "--unique-key",
       paramLabel = "KEY",
-      description = "the job that has this unique key now, in place of an ID")
+      description = "the job with this unique key, in place of an ID")
   @Nullable String uniqueKey;
 
   @Option(
       names = "--tenant",
       paramLabel = "NAME",
-      description = "of the job with the unique key; default: that of jobs without one")
+      description = "of the job with the unique key (default: default)")
   @Nullable String tenant;
 
   @Option(
