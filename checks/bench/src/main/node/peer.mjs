@@ -1,6 +1,6 @@
 // A queue for Node, driven by the benchmark: one request a line on standard input, one answer a line on standard output.
 // node peer.mjs <graphile-worker | graphile-batched | graphile-batched-N | pg-boss | pg-boss-N> <database URL>
-// N is the number of runners in this process, or of loops that fetch; without it, what was fastest on two cores.
+// N is the number of runners in this process, or of loops that fetch; without it, two runners and four loops.
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
